@@ -47,11 +47,12 @@ type Finding struct {
 	// Rule is the stable slug of the rule, for example "owned-arg".
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	// Kind, Namespace and Name tell the object; all are empty for a finding
-	// about a file.
-	Kind      string `json:"kind,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
+	// APIVersion, Kind, Namespace and Name tell the object; all are empty for a
+	// finding about a file.
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name,omitempty"`
 	// Field is the full path of the field, for example
 	// "spec.roles[0].extraArgs[1]"; empty for the object as a whole.
 	Field string `json:"field,omitempty"`

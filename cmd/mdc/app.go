@@ -1,0 +1,144 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"gpustack.ai/mdc/compiler"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// app is what the commands share.
+type app struct {
+	fs             filesys.FileSystem
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	color          bool
+}
+
+// inputFlags are the flags of every command that reads deployments.
+type inputFlags struct {
+	facts            []string
+	namespace        string
+	warningsAsErrors bool
+}
+
+func (f *inputFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.facts, "facts", nil, "file or directory of objects that are read and not emitted (repeatable)")
+	c.Flags().StringVar(&f.namespace, "namespace", "", "namespace of objects that state none")
+	c.Flags().BoolVar(&f.warningsAsErrors, "warnings-as-errors", false, "treat warnings as errors")
+	must(c.MarkFlagFilename("facts", "yaml", "yml", "json"))
+}
+
+// formatFlag adds -o, --output.
+func formatFlag(c *cobra.Command, target *string, formats ...string) {
+	c.Flags().StringVarP(target, "output", "o", formats[0], "format: "+strings.Join(formats, "|"))
+	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+	check := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if !slices.Contains(formats, *target) {
+			return fmt.Errorf("unknown output format %q; use %s", *target, strings.Join(formats, ", "))
+		}
+		if check != nil {
+			return check(c, args)
+		}
+		return nil
+	}
+}
+
+// must is for the wiring of flags, which is right or wrong for good.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// input is what was read for one run.
+type input struct {
+	objects, facts *source.Set
+	flags          *inputFlags
+}
+
+// read loads the paths, the current directory by default, and the facts. What
+// lies below exclude is not read.
+func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input, error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	loader := source.Loader{FS: a.fs, Stdin: a.stdin, Exclude: exclude}
+	facts := &source.Set{}
+	var err error
+	if len(flags.facts) > 0 {
+		if facts, err = loader.Load(flags.facts...); err != nil {
+			return nil, err
+		}
+	}
+	// Facts that lie within the input are facts, unless they are all of it.
+	for _, f := range flags.facts {
+		if !slices.ContainsFunc(paths, func(p string) bool { return filepath.Clean(p) == filepath.Clean(f) }) {
+			loader.Exclude = append(loader.Exclude, f)
+		}
+	}
+	objects, err := loader.Load(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return &input{objects: objects, facts: facts, flags: flags}, nil
+}
+
+// compile compiles what was read. Findings are printed; the error is
+// errFindings when any of them is an error.
+func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
+	objects := in.objects.Objects
+	// A deployment that configures mdc within a kustomization is compiled too.
+	for _, o := range in.objects.Skipped {
+		if compiler.IsModelDeployment(o) {
+			objects = append(objects, o)
+		}
+	}
+	out, findings := compiler.Compile(compiler.Input{
+		Objects:   objects,
+		Facts:     in.facts.Objects,
+		Namespace: in.flags.namespace,
+		Version:   version(),
+	})
+	findings = slices.Concat(in.objects.Findings, in.facts.Findings, findings)
+	if !allowEmpty && !slices.ContainsFunc(objects, compiler.IsModelDeployment) && !findings.HasErrors() {
+		findings = append(findings, diag.Finding{
+			Rule: "no-deployment", Severity: diag.Error,
+			Message: "there is no ModelDeployment in the input, and a GitOps host deletes everything when the output is empty",
+			Remedy:  "correct the path, or give --allow-empty",
+		})
+	}
+	if in.flags.warningsAsErrors {
+		findings = findings.Escalate()
+	}
+	findings = findings.Sorted()
+	if err := a.report(in, findings); err != nil {
+		return nil, err
+	}
+	if findings.HasErrors() {
+		return nil, errFindings
+	}
+	return out, nil
+}
+
+// report prints findings for people.
+func (a *app) report(in *input, findings diag.List) error {
+	return diag.Text{Color: a.color, Line: func(p diag.Position) (string, bool) {
+		if line, ok := in.objects.Line(p); ok {
+			return line, true
+		}
+		return in.facts.Line(p)
+	}}.Print(a.stderr, findings)
+}

@@ -1,0 +1,99 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command mdc compiles ModelDeployments into the manifests that a GitOps host
+// applies.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Exit codes of every command.
+const (
+	exitFindings = 1
+	exitUsage    = 2
+)
+
+// errFindings ends a command whose findings have been printed.
+var errFindings = errors.New("findings")
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	root := newRoot(&app{
+		fs:     filesys.MakeFsOnDisk(),
+		stdin:  os.Stdin,
+		stdout: os.Stdout,
+		stderr: os.Stderr,
+		color:  isTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "",
+	}, programName(os.Args[0]))
+	switch err := root.Execute(); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFindings):
+		return exitFindings
+	default:
+		fmt.Fprintln(os.Stderr, "mdc:", err)
+		return exitUsage
+	}
+}
+
+// programName is how the program was called: kubectl runs a plugin by the name
+// kubectl-mdc, and help should then show what the user types.
+func programName(arg0 string) string {
+	if strings.HasPrefix(filepath.Base(arg0), "kubectl-mdc") {
+		return "kubectl mdc"
+	}
+	return "mdc"
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func newRoot(a *app, name string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mdc",
+		Short: "Compile ModelDeployments into manifests for Argo CD or Flux",
+		Long: `mdc compiles ModelDeployments (worker.gpustack.ai/v1) and the facts they depend
+on into PodTemplates and Services that a GitOps host applies.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+	}
+	if name != root.Name() {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stderr) // help is not a result
+	root.SetErr(a.stderr)
+	root.AddCommand(
+		newBuild(a),
+		newPods(a),
+		newFn(a),
+		newSchema(a),
+		newVersion(a),
+	)
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			for _, shell := range c.Commands() {
+				redirect(shell, a)
+			}
+		}
+	}
+	return root
+}
+
+// redirect makes a completion script a result, which goes to stdout.
+func redirect(c *cobra.Command, a *app) { c.SetOut(a.stdout) }

@@ -1,0 +1,194 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package compiler turns ModelDeployments and the facts they depend on into the
+// manifests that a GitOps host applies.
+//
+// A compile is pure: it reads no clock, environment, network or directory, and
+// the same input gives the same bytes whatever its order.
+package compiler
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/check"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/emit"
+	"gpustack.ai/mdc/compiler/facts"
+	"gpustack.ai/mdc/compiler/render"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// Input is what a compile reads.
+type Input struct {
+	// Objects are compiled, read as facts, or passed through.
+	Objects []*source.Object
+	// Facts are read and never emitted.
+	Facts []*source.Object
+	// Namespace is that of objects which state none.
+	Namespace string
+	// Settings override Settings among the facts, by name.
+	Settings map[string]string
+	// Version of the compiler, noted on the templates.
+	Version string
+}
+
+// Output is the outcome of a compile.
+type Output struct {
+	// Objects are to be applied, in the order of the output.
+	Objects []emit.Object
+	// Deployments are the compiled deployments, by namespace and name.
+	Deployments []Deployment
+}
+
+// Deployment is one compiled ModelDeployment.
+type Deployment struct {
+	// Object is where the deployment was read from.
+	Object *source.Object
+	// ModelDeployment has every default written in.
+	ModelDeployment *v1.ModelDeployment
+	Templates       []*corev1.PodTemplate
+	Services        []*corev1.Service
+}
+
+// Compile compiles every ModelDeployment of the input. The output is nil when
+// any finding is an error; all findings of the run are returned together.
+func Compile(in Input) (*Output, diag.List) {
+	c := &compilation{in: in}
+	c.classify()
+	var findings diag.List
+	c.facts, findings = facts.New(slices.Concat(in.Facts, in.Objects), in.Namespace, in.Settings)
+	c.findings = append(c.findings, findings...)
+	for _, o := range c.sources {
+		c.compile(o)
+	}
+	c.collect()
+	c.findings = c.findings.Sorted()
+	if c.findings.HasErrors() {
+		return nil, c.findings
+	}
+	return &Output{Objects: c.objects, Deployments: c.deployments}, c.findings
+}
+
+// compilation is the state of one run.
+type compilation struct {
+	in    Input
+	facts *facts.Index
+	// sources are the ModelDeployments, passed the objects emitted unchanged.
+	sources, passed []*source.Object
+	deployments     []Deployment
+	objects         []emit.Object
+	findings        diag.List
+}
+
+// compile judges and renders one deployment.
+func (c *compilation) compile(o *source.Object) {
+	md, o, findings := decode(o, c.in.Namespace)
+	c.findings = append(c.findings, findings...)
+	if findings.HasErrors() {
+		return
+	}
+	c.defaultAccelerators(md, o)
+	findings = check.Judge(&check.Subject{Object: o, New: md, Facts: c.facts})
+	findings = append(findings, unsupported(md, o)...)
+	cache, more := c.cache(md, o)
+	findings = append(findings, more...)
+	roles := c.roles(md, cache)
+	d := Deployment{Object: o, ModelDeployment: md}
+	for _, r := range roles {
+		templates, more := r.Templates()
+		findings = append(findings, place(o, more)...)
+		d.Templates = append(d.Templates, templates...)
+	}
+	c.findings = append(c.findings, findings...)
+	if findings.HasErrors() {
+		return
+	}
+	d.Services = render.Services(roles)
+	c.deployments = append(c.deployments, d)
+}
+
+// roles returns the roles whose InstanceType is known; a rule refuses the
+// others.
+func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache) (out []*render.Role) {
+	for i, r := range md.Spec.Roles {
+		t, ok := c.facts.InstanceType(r.InstanceType)
+		if !ok {
+			continue
+		}
+		out = append(out, &render.Role{
+			Deployment:      md,
+			Index:           i,
+			Type:            t.Value,
+			Cache:           cache,
+			Overcommit:      c.facts.Enabled(facts.SettingResourcesOvercommit),
+			HasRuntimeClass: c.facts.RuntimeClass,
+			CompilerVersion: c.in.Version,
+		})
+	}
+	return out
+}
+
+// decode reads one deployment strictly. It returns a copy of the object with
+// the defaults of the schema and the namespace written in, so that the input
+// stays as it was.
+func decode(in *source.Object, namespace string) (*v1.ModelDeployment, *source.Object, diag.List) {
+	o := in.Copy()
+	findings := check.Schema(o)
+	if o.Namespace == "" && namespace == "" {
+		findings = append(findings, o.Finding(diag.Error, "namespace-required", "metadata.namespace",
+			"the ModelDeployment states no namespace, and a compile must not depend on the default of whoever applies it",
+			"set metadata.namespace, or give --namespace"))
+	}
+	if findings.HasErrors() {
+		return nil, o, findings
+	}
+	source.ModelDeploymentSchema().Default(o)
+	md := &v1.ModelDeployment{}
+	if more := source.Decode(o, md); more.HasErrors() {
+		return nil, o, append(findings, more...)
+	}
+	if o.Namespace == "" {
+		must(o.SetNamespace(namespace))
+		md.Namespace = namespace
+	}
+	return md, o, findings
+}
+
+// defaultAccelerators asks for one card where a role on a type with
+// accelerators says nothing. The schema cannot hold this default, because it
+// depends on the InstanceType.
+func (c *compilation) defaultAccelerators(md *v1.ModelDeployment, o *source.Object) {
+	for i := range md.Spec.Roles {
+		r := &md.Spec.Roles[i]
+		t, ok := c.facts.InstanceType(r.InstanceType)
+		if !ok || !t.Value.Spec.Acceleratable || (r.Resources != nil && r.Resources.Accelerator != nil) {
+			continue
+		}
+		if r.Resources == nil {
+			r.Resources = &v1.RoleResources{}
+		}
+		r.Resources.Accelerator = ptr.To(resource.MustParse("1"))
+		must(o.SetRoleField(i, "1", "resources", "accelerator"))
+	}
+}
+
+// place gives findings about a deployment their object and position.
+func place(o *source.Object, findings diag.List) diag.List {
+	for i, f := range findings {
+		findings[i] = o.Finding(f.Severity, f.Rule, f.Field, f.Message, f.Remedy)
+	}
+	return findings
+}
+
+// must is for edits of objects whose shape the schema has already confirmed.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,134 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package emit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// New returns a generated object ready to be printed, its fields in the order
+// of the API. It has no status: that is the cluster's to write.
+func New(o interface {
+	metav1.Object
+	runtime.Object
+}, deployment string) (Object, error) {
+	node, err := Node(o)
+	if err != nil {
+		return Object{}, err
+	}
+	dropKey(node, "status")
+	apiVersionFirst(node)
+	apiVersion, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return Object{
+		APIVersion: apiVersion,
+		Kind:       kind,
+		Namespace:  o.GetNamespace(),
+		Name:       o.GetName(),
+		Deployment: deployment,
+		Node:       node,
+	}, nil
+}
+
+// Node converts a value to YAML through its JSON form, keeping the order of its
+// fields.
+func Node(v any) (*yaml.Node, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(&b)
+	d.UseNumber()
+	return readValue(d)
+}
+
+func readValue(d *json.Decoder) (*yaml.Node, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: yaml.NodeTagMap}
+		if t == '[' {
+			n = &yaml.Node{Kind: yaml.SequenceNode, Tag: yaml.NodeTagSeq}
+		}
+		for d.More() {
+			child, err := readValue(d)
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, child)
+		}
+		if len(n.Content) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		_, err := d.Token() // the closing delimiter
+		return n, err
+	case string:
+		return stringNode(t), nil
+	case json.Number:
+		tag := yaml.NodeTagInt
+		if _, err := strconv.ParseInt(t.String(), 10, 64); err != nil {
+			tag = yaml.NodeTagFloat
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: t.String()}, nil
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagBool, Value: strconv.FormatBool(t)}, nil
+	case nil:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagNull, Value: "null"}, nil
+	default:
+		return nil, fmt.Errorf("unexpected JSON token %v", t)
+	}
+}
+
+// stringNode quotes what a YAML 1.1 parser such as kubectl's would not read as
+// a string.
+func stringNode(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagString, Value: s}
+	if mayBeNonString(s) && yaml.IsYaml1_1NonString(n) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// mayBeNonString is a cheap test that every number, boolean, null, date and
+// special value of YAML 1.1 passes, so that few strings need the parser.
+func mayBeNonString(s string) bool {
+	if s == "" {
+		return true
+	}
+	switch c := s[0]; {
+	case c >= '0' && c <= '9':
+		return true
+	default:
+		return bytes.IndexByte([]byte("+-.~=<yYnNtTfFoO"), c) >= 0 && len(s) <= 64
+	}
+}
+
+// apiVersionFirst swaps the first two keys, which the API's structs declare the
+// other way round from how people write them.
+func apiVersionFirst(n *yaml.Node) {
+	c := n.Content
+	if len(c) >= 4 && c[0].Value == "kind" && c[2].Value == "apiVersion" {
+		c[0], c[1], c[2], c[3] = c[2], c[3], c[0], c[1]
+	}
+}
+
+func dropKey(n *yaml.Node, key string) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			n.Content = append(n.Content[:i], n.Content[i+2:]...)
+			return
+		}
+	}
+}

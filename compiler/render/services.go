@@ -1,0 +1,74 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/replica"
+)
+
+// leaderIndex is the member that serves the API of an instance.
+const leaderIndex = "0"
+
+// Services returns the Services of a deployment, given all its roles in order:
+// one for the deployment, which fronts the first role, one for each role, and
+// above size 1 a headless one for each instance, through which its members
+// address each other before any of them is ready.
+func Services(roles []*Role) []*corev1.Service {
+	first := roles[0]
+	out := []*corev1.Service{first.leaderService(first.Deployment.Name)}
+	for _, r := range roles {
+		out = append(out, r.leaderService(v1.TemplateName(r.Deployment.Name, r.spec().Name)))
+		if r.size() == 1 {
+			continue
+		}
+		for n := range max(r.spec().Replicas, 1) {
+			out = append(out, r.instanceService(n))
+		}
+	}
+	return out
+}
+
+func (r *Role) leaderService(name string) *corev1.Service {
+	s := r.service(name)
+	s.Spec.Selector[v1.LabelMemberIndex] = leaderIndex
+	return s
+}
+
+func (r *Role) instanceService(ordinal int32) *corev1.Service {
+	s := r.service(replica.InstanceName(r.Deployment.Name, r.spec().Name, ordinal))
+	s.Spec.Selector[v1.LabelPodOrdinal] = strconv.Itoa(int(ordinal))
+	s.Spec.ClusterIP = corev1.ClusterIPNone
+	s.Spec.PublishNotReadyAddresses = true
+	return s
+}
+
+func (r *Role) service(name string) *corev1.Service {
+	md, p := r.Deployment, r.ports()
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Namespace:   md.Namespace,
+			Labels:      generatedLabels(md.Name, r.spec().Name),
+			Annotations: map[string]string{v1.AnnotationDeployment: md.Name},
+		},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceTypeClusterIP,
+			Selector: identity(md.Name, r.spec().Name),
+			Ports: []corev1.ServicePort{{
+				Name:       p.service.Name,
+				Protocol:   p.service.Protocol,
+				Port:       p.service.ContainerPort,
+				TargetPort: intstr.FromInt32(p.serving),
+			}},
+		},
+	}
+}

@@ -1,0 +1,108 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"encoding/json"
+	"fmt"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+)
+
+// SourceHash is the SHA-256, in hex, of the part of a deployment that the
+// template of one role depends on. The agent compares it with the live object
+// to learn whether the compile is stale. Replicas are not part of it: a scale
+// needs no compile of the template.
+//
+// The deployment is defaulted; an empty field counts as an absent one and
+// quantities compare by value.
+func SourceHash(md *v1.ModelDeployment, role string) (string, error) {
+	type roleID struct {
+		Name string      `json:"name"`
+		Kind v1.RoleKind `json:"kind"`
+	}
+	doc := struct {
+		Namespace  string             `json:"namespace"`
+		Name       string             `json:"name"`
+		Model      v1.ModelSpec       `json:"model"`
+		Engine     v1.EngineSpec      `json:"engine"`
+		KVCache    *v1.KVCacheSpec    `json:"kvCache"`
+		KVTransfer *v1.KVTransferSpec `json:"kvTransfer"`
+		RouterName v1.RouterName      `json:"router.name"`
+		Roles      []roleID           `json:"roles"`
+		Role       *v1.Role           `json:"role"`
+	}{
+		Namespace:  md.Namespace,
+		Name:       md.Name,
+		Model:      md.Spec.Model,
+		Engine:     md.Spec.Engine,
+		KVCache:    md.Spec.KVCache,
+		KVTransfer: md.Spec.KVTransfer,
+	}
+	if md.Spec.Router != nil {
+		doc.RouterName = md.Spec.Router.Name
+	}
+	for i := range md.Spec.Roles {
+		r := &md.Spec.Roles[i]
+		doc.Roles = append(doc.Roles, roleID{r.Name, r.Kind})
+		if r.Name == role {
+			doc.Role = r.DeepCopy()
+			doc.Role.Replicas = 0
+		}
+	}
+	if doc.Role == nil {
+		return "", fmt.Errorf("deployment %s/%s has no role %q", md.Namespace, md.Name, role)
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return "", err
+	}
+	var tree any
+	if err := json.Unmarshal(b, &tree); err != nil {
+		return "", err
+	}
+	if b, err = json.Marshal(withoutEmpty(tree)); err != nil {
+		return "", err
+	}
+	return sortedHash(b)
+}
+
+// withoutEmpty drops every map entry that says nothing. Items of a list stay:
+// an empty argument is an argument.
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			child = withoutEmpty(child)
+			if isEmpty(child) {
+				delete(v, k)
+			} else {
+				v[k] = child
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+	}
+	return v
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}

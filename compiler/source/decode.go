@@ -1,0 +1,157 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"gpustack.ai/mdc/compiler/diag"
+)
+
+// Decode fills a Go value, a pointer to a struct, from the object. Fields that
+// the value does not have are left out; a field of the wrong type is a finding
+// and is left at its zero value, so that the rest can still be judged.
+func Decode(o *Object, into any) diag.List {
+	d := decoding{object: o}
+	root := o.Node.YNode()
+	pruned, _ := d.prune(root, value(root), reflect.TypeOf(into).Elem(), nil)
+	fields, _ := pruned.(map[string]any)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into); err != nil {
+		d.findings = append(d.findings, o.Finding(diag.Error, RuleType, "",
+			fmt.Sprintf("the object cannot be read as a %s: %v", o.Kind, err), ""))
+	}
+	return d.findings
+}
+
+type decoding struct {
+	object   *Object
+	findings diag.List
+}
+
+// prune drops the parts of a value that do not fit the type, reporting each.
+func (d *decoding) prune(n *yaml.Node, v any, t reflect.Type, at *trail) (any, bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if v == nil || t.Kind() == reflect.Interface {
+		return v, true
+	}
+	if reflect.PointerTo(t).Implements(jsonUnmarshaler) {
+		return v, d.convert(n, v, t, at)
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, d.wrong(n, at, "a mapping")
+		}
+		d.pruneStruct(n, m, t, at)
+		return m, true
+	case reflect.Map:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, d.wrong(n, at, "a mapping")
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			if pruned, ok := d.prune(n.Content[i+1], m[key], t.Elem(), &trail{parent: at, key: key}); ok {
+				m[key] = pruned
+			} else {
+				delete(m, key)
+			}
+		}
+		return m, true
+	case reflect.Slice:
+		list, ok := v.([]any)
+		if !ok {
+			if t.Elem().Kind() == reflect.Uint8 {
+				return v, d.convert(n, v, t, at)
+			}
+			return nil, d.wrong(n, at, "a list")
+		}
+		for i := range list {
+			pruned, ok := d.prune(n.Content[i], list[i], t.Elem(), &trail{parent: at, index: i, item: true})
+			if !ok {
+				pruned = nil
+			}
+			list[i] = pruned
+		}
+		return list, true
+	}
+	return v, d.convert(n, v, t, at)
+}
+
+func (d *decoding) pruneStruct(n *yaml.Node, m map[string]any, t reflect.Type, at *trail) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case !f.IsExported() || name == "-":
+		case name == "" && f.Anonymous:
+			d.pruneStruct(n, m, f.Type, at)
+		default:
+			v, ok := m[name]
+			if !ok {
+				break
+			}
+			if pruned, ok := d.prune(lookup(n, name), v, f.Type, &trail{parent: at, key: name}); ok {
+				m[name] = pruned
+			} else {
+				delete(m, name)
+			}
+		}
+	}
+}
+
+// convert tries a leaf. Numbers are checked here, as the converter lets them
+// overflow.
+func (d *decoding) convert(n *yaml.Node, v any, t reflect.Type, at *trail) bool {
+	if i, ok := v.(int64); ok {
+		switch t.Kind() {
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			if reflect.Zero(t).OverflowInt(i) {
+				return d.wrong(n, at, fmt.Sprintf("a number of %d bits", t.Bits()))
+			}
+		}
+	}
+	holder := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "V", Type: t, Tag: `json:"v"`}}))
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"v": v}, holder.Interface()); err != nil {
+		return d.wrong(n, at, expectation(t))
+	}
+	return true
+}
+
+func (d *decoding) wrong(n *yaml.Node, at *trail, want string) bool {
+	v := typeViolation(n, at, want)
+	d.findings = append(d.findings, v.Finding(d.object, RuleType))
+	return false
+}
+
+var jsonUnmarshaler = reflect.TypeFor[interface{ UnmarshalJSON([]byte) error }]()
+
+func expectation(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return wantString
+	case reflect.Bool:
+		return wantBoolean
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return wantInteger
+	case reflect.Float32, reflect.Float64:
+		return wantNumber
+	}
+	switch t.Name() {
+	case "Quantity":
+		return wantQuantity
+	case "Time", "MicroTime":
+		return "a time as in 2006-01-02T15:04:05Z"
+	}
+	return "a " + t.Name()
+}

@@ -1,0 +1,129 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fn
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"gpustack.ai/mdc/compiler"
+	configv1 "gpustack.ai/mdc/compiler/api/config/v1"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// RuleFunctionConfig is the rule of findings about the functionConfig itself.
+const RuleFunctionConfig = "function-config"
+
+// config is what flags and functionConfig say together.
+type config struct {
+	namespace string
+	facts     []*source.Object
+	settings  map[string]string
+	// deployment is a ModelDeployment given as the functionConfig.
+	deployment *source.Object
+}
+
+// configure reads the functionConfig, which may be absent.
+func (p *Processor) configure(n *yaml.RNode) (config, diag.List) {
+	c := config{namespace: p.Namespace, facts: p.Facts}
+	if n.IsNilOrEmpty() {
+		return c, nil
+	}
+	set := source.FromNodes([]*yaml.RNode{n.Copy()})
+	if len(set.Objects) == 0 {
+		return c, set.Findings
+	}
+	o := set.Objects[0]
+	findings := set.Findings
+	switch {
+	case compiler.IsModelDeployment(o):
+		c.deployment = o
+	case o.APIVersion == "v1" && o.Kind == "ConfigMap":
+		findings = append(findings, p.fromConfigMap(&c, o)...)
+	case o.APIVersion == configv1.GroupVersion.String() && o.Kind == configv1.KindCompile:
+		findings = append(findings, p.fromCompile(&c, o)...)
+	default:
+		findings = append(findings, o.Finding(diag.Error, RuleFunctionConfig, "kind",
+			fmt.Sprintf("a functionConfig of kind %s (%s) is not known", o.Kind, o.APIVersion),
+			"use a ModelDeployment, a ConfigMap whose keys are flags, or Compile of "+configv1.GroupVersion.String()))
+	}
+	return c, findings
+}
+
+// configMapKeys are the flags that a ConfigMap may hold.
+var configMapKeys = map[string]func(*Processor, *config, string) (diag.List, error){
+	"namespace": func(_ *Processor, c *config, value string) (diag.List, error) {
+		c.namespace = value
+		return nil, nil
+	},
+	"warnings-as-errors": func(p *Processor, _ *config, value string) (diag.List, error) {
+		b, err := strconv.ParseBool(value)
+		p.WarningsAsErrors = p.WarningsAsErrors || b
+		return nil, err
+	},
+	"facts": func(p *Processor, c *config, value string) (diag.List, error) {
+		if p.LoadFacts == nil {
+			return nil, fmt.Errorf("files cannot be read here; use kind %s", configv1.KindCompile)
+		}
+		split := func(r rune) bool { return r == ',' || r == '\n' || r == ' ' }
+		objects, findings, err := p.LoadFacts(strings.FieldsFunc(value, split))
+		c.facts = slices.Concat(c.facts, objects)
+		return findings, err
+	},
+}
+
+func (p *Processor) fromConfigMap(c *config, o *source.Object) (findings diag.List) {
+	var cm corev1.ConfigMap
+	if findings = source.Decode(o, &cm); findings.HasErrors() {
+		return findings
+	}
+	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
+		refuse := func(message, remedy string) {
+			findings = append(findings, o.Finding(diag.Error, RuleFunctionConfig, "data."+key, message, remedy))
+		}
+		set, ok := configMapKeys[key]
+		if !ok {
+			refuse(fmt.Sprintf("%q is not a flag of mdc fn", key),
+				"use "+strings.Join(slices.Sorted(maps.Keys(configMapKeys)), ", "))
+			continue
+		}
+		more, err := set(p, c, cm.Data[key])
+		findings = append(findings, more...)
+		if err != nil {
+			refuse(fmt.Sprintf("the value of %s cannot be used: %v", key, err), "correct the value")
+		}
+	}
+	return findings
+}
+
+func (p *Processor) fromCompile(c *config, o *source.Object) diag.List {
+	var cfg configv1.Compile
+	findings := source.Decode(o, &cfg)
+	if findings.HasErrors() {
+		return findings
+	}
+	if cfg.Spec.Namespace != "" {
+		c.namespace = cfg.Spec.Namespace
+	}
+	p.WarningsAsErrors = p.WarningsAsErrors || cfg.Spec.WarningsAsErrors
+	c.settings = cfg.Spec.Settings
+	nodes, err := o.Node.Pipe(yaml.Lookup("spec", "facts"))
+	if err != nil || nodes == nil {
+		return findings
+	}
+	elements, err := nodes.Elements()
+	if err != nil {
+		return findings
+	}
+	set := source.FromNodes(elements)
+	c.facts = slices.Concat(c.facts, set.Objects)
+	return append(findings, set.Findings...)
+}

@@ -1,0 +1,143 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fn is mdc as a KRM function: a ResourceList in, the same items and
+// what was generated for the ModelDeployments among them out.
+//
+// The protocol is the Configuration Functions Specification of kustomize and
+// kpt. A host deletes what a function does not return, so every item is
+// returned, facts included; only the output of an earlier run is replaced.
+package fn
+
+import (
+	"io"
+
+	"sigs.k8s.io/kustomize/kyaml/fn/framework"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"gpustack.ai/mdc/compiler"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// Processor compiles the ModelDeployments of a ResourceList. Namespace, Facts
+// and WarningsAsErrors are what the caller's flags say; a functionConfig adds to
+// them.
+type Processor struct {
+	// Version of the compiler, noted on the templates.
+	Version string
+	// Namespace of objects that state none.
+	Namespace string
+	// Facts are read and not returned; FactFindings are what reading them found.
+	Facts        []*source.Object
+	FactFindings diag.List
+	// WarningsAsErrors refuses what would otherwise be a warning.
+	WarningsAsErrors bool
+	// LoadFacts reads the files and directories that a ConfigMap names under
+	// "facts"; nil refuses the key.
+	LoadFacts func(paths []string) ([]*source.Object, diag.List, error)
+
+	// Findings are those of the last run.
+	Findings diag.List
+}
+
+var _ framework.ResourceListProcessor = &Processor{}
+
+// Run reads a ResourceList and writes one. A ResourceList is written even when
+// findings are errors: then its items are unchanged and the findings are its
+// results. err is for input that is no ResourceList and for I/O.
+func (p *Processor) Run(r io.Reader, w io.Writer) error {
+	err := framework.Execute(p, &kio.ByteReadWriter{Reader: r, Writer: w, KeepReaderAnnotations: true})
+	if _, ok := err.(framework.Results); ok {
+		return nil
+	}
+	return err
+}
+
+// Process compiles the items of a ResourceList in place. It returns the results
+// as the error when any is of severity error.
+func (p *Processor) Process(rl *framework.ResourceList) error {
+	items, findings := p.process(rl)
+	if p.WarningsAsErrors {
+		findings = findings.Escalate()
+	}
+	p.Findings = findings.Sorted()
+	rl.Results = results(p.Findings)
+	if p.Findings.HasErrors() {
+		return rl.Results
+	}
+	rl.Items = items
+	return nil
+}
+
+func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.List) {
+	config, findings := p.configure(rl.FunctionConfig)
+	findings = append(findings, p.FactFindings...)
+	set := source.FromNodes(copies(rl.Items))
+	findings = append(findings, set.Findings...)
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	objects := set.Objects
+	if config.deployment != nil {
+		var more diag.List
+		objects, more = mergeDeployment(objects, config.deployment)
+		findings = append(findings, more...)
+	}
+	out, more := compiler.Compile(compiler.Input{
+		Objects:   objects,
+		Facts:     config.facts,
+		Namespace: config.namespace,
+		Settings:  config.settings,
+		Version:   p.Version,
+	})
+	findings = append(findings, more...)
+	if out == nil {
+		return nil, findings
+	}
+	return merge(objects, out), findings
+}
+
+// copies keeps the items as they came in, so that they can be returned
+// unchanged.
+func copies(items []*yaml.RNode) []*yaml.RNode {
+	out := make([]*yaml.RNode, len(items))
+	for i, n := range items {
+		out[i] = n.Copy()
+	}
+	return out
+}
+
+// results puts findings into the form of the protocol.
+func results(findings diag.List) framework.Results {
+	var out framework.Results
+	for _, f := range findings {
+		r := &framework.Result{
+			Message:  f.Message,
+			Severity: framework.Error,
+			Tags:     map[string]string{"rule": f.Rule},
+		}
+		if f.Severity == diag.Warning {
+			r.Severity = framework.Warning
+		}
+		if f.Remedy != "" {
+			r.Message += "; to fix: " + f.Remedy
+			r.Tags["remedy"] = f.Remedy
+		}
+		if f.Name != "" {
+			r.ResourceRef = &yaml.ResourceIdentifier{
+				TypeMeta: yaml.TypeMeta{APIVersion: f.APIVersion, Kind: f.Kind},
+				NameMeta: yaml.NameMeta{Name: f.Name, Namespace: f.Namespace},
+			}
+		}
+		if f.Field != "" {
+			r.Field = &framework.Field{Path: f.Field}
+		}
+		if f.File != "" {
+			r.File = &framework.File{Path: f.File}
+		}
+		out = append(out, r)
+	}
+	return out
+}
