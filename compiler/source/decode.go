@@ -110,15 +110,17 @@ func (d *decoding) pruneStruct(n *yaml.Node, m map[string]any, t reflect.Type, a
 	}
 }
 
-// convert tries a leaf. Numbers are checked here, as the converter lets them
-// overflow.
+// convert tries a leaf. Whole numbers are checked here, as the converter lets
+// them overflow; those that are left as floats are larger than any integer.
 func (d *decoding) convert(n *yaml.Node, v any, t reflect.Type, at *trail) bool {
-	if i, ok := v.(int64); ok {
-		switch t.Kind() {
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-			if reflect.Zero(t).OverflowInt(i) {
-				return d.wrong(n, at, fmt.Sprintf("a number of %d bits", t.Bits()))
-			}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		i, ok := v.(int64)
+		if !ok {
+			return d.wrong(n, at, wantInteger)
+		}
+		if reflect.Zero(t).OverflowInt(i) {
+			return d.overflow(n, at, t.Bits())
 		}
 	}
 	holder := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "V", Type: t, Tag: `json:"v"`}}))
@@ -126,6 +128,11 @@ func (d *decoding) convert(n *yaml.Node, v any, t reflect.Type, at *trail) bool 
 		return d.wrong(n, at, expectation(t))
 	}
 	return true
+}
+
+func (d *decoding) overflow(n *yaml.Node, at *trail, bits int) bool {
+	d.findings = append(d.findings, overflowViolation(n, at, bits).Finding(d.object, RuleType))
+	return false
 }
 
 func (d *decoding) wrong(n *yaml.Node, at *trail, want string) bool {

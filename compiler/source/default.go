@@ -82,8 +82,7 @@ func (s *Schema) dropNulls(n *yaml.Node) {
 	n.Content = kept
 }
 
-// nodeOf makes a node of a default, which is a scalar or an empty container in
-// every schema that is filled in.
+// nodeOf makes a node of a default.
 func nodeOf(v any) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode}
 	switch v := v.(type) {

@@ -143,6 +143,9 @@ func scan(t *text, c chunk, r report) []*document {
 			line, message, remedy := syntaxError(err)
 			p := d.at(line, 1)
 			p.Column = 0
+			if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+				p = d.text.at(d.start + aliasOffset(body, m[1]))
+			}
 			r.addAt(p, RuleYAML, "", message, remedy)
 			return docs
 		}
@@ -218,6 +221,23 @@ func withoutDirective(b []byte) []byte {
 
 var errorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
 
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+
+// aliasOffset finds an alias, as the scanner does not say where it is.
+func aliasOffset(body []byte, name string) int {
+	alias := []byte("*" + name)
+	for from := 0; ; {
+		i := bytes.Index(body[from:], alias)
+		if i < 0 {
+			return 0
+		}
+		from += i + len(alias)
+		if from == len(body) || bytes.IndexByte([]byte(" \t\r\n,]}"), body[from]) >= 0 {
+			return from - len(alias)
+		}
+	}
+}
+
 // parserProblems are the problems that the parser, and not the scanner, finds.
 // Their line counts from zero.
 var parserProblems = []string{
@@ -241,7 +261,7 @@ var plainWords = []struct{ problem, message, remedy string }{
 	{"found character that cannot start any token", "this is not YAML: a value starts with a character that has a meaning of its own, or the line is indented with a tab", "put the value in quotes, and indent with spaces"},
 	{"found unexpected end of stream", "this is not YAML: the quotes are not closed", "close the quotes"},
 	{"could not find expected ':'", "this is not YAML: a line is neither a key with a value nor an item of a list", "check the indentation, and the ':' after the key"},
-	{"unknown anchor", "", "define the anchor before it is used, in the same document"},
+	{"unknown anchor", "this is not YAML: the alias refers to an anchor that is not defined above it in the document", "define the anchor before it is used"},
 	{"control characters are not allowed", "this is not YAML: it holds a control character", "remove it, or write it as an escape in double quotes"},
 }
 
@@ -265,13 +285,9 @@ func syntaxError(err error) (line int, message, remedy string) {
 	}
 	line = max(line, 1)
 	for _, w := range plainWords {
-		if !strings.HasPrefix(problem, w.problem) {
-			continue
+		if strings.HasPrefix(problem, w.problem) {
+			return line, w.message, w.remedy
 		}
-		if w.message == "" {
-			break
-		}
-		return line, w.message, w.remedy
 	}
 	return line, "this is not YAML: " + problem, ""
 }

@@ -15,6 +15,10 @@ import (
 	"gpustack.ai/mdc/compiler/diag"
 )
 
+// originAnnotations is the build metadata that makes kustomize say where each
+// object comes from.
+const originAnnotations = "originAnnotations"
+
 // tree is what a kustomization reaches on the local disk. It is read before
 // kustomize reads it, to find what kustomize would fetch from the network, the
 // entries that are mdc itself, and the text that positions point into.
@@ -23,6 +27,9 @@ type tree struct {
 	visited   map[string]bool        // directories by identity
 	documents map[string][]*document // of the files that were parsed, by identity
 	overlay   overlay
+
+	// wantsOrigin is whether the user asked for origin annotations.
+	wantsOrigin bool
 }
 
 // directory is a place of the tree: where it is, and what the user calls it.
@@ -55,7 +62,11 @@ func (t *tree) enter(name, at string, functions bool) error {
 	if err != nil || len(docs) != 1 || docs[0].root.Kind != yaml.MappingNode {
 		return err
 	}
-	v := &visit{tree: t, dir: dir, doc: docs[0], functions: functions}
+	v := &visit{tree: t, dir: dir, doc: docs[0], functions: functions, emptied: map[*yaml.Node]bool{}}
+	if len(t.visited) == 1 {
+		v.changed = true // the first one is built, and is asked for origins
+		t.wantsOrigin = hasItem(lookup(v.doc.root, "buildMetadata"), originAnnotations)
+	}
 	if err := v.fields(); err != nil || !v.changed {
 		return err
 	}
@@ -71,7 +82,9 @@ func (t *tree) replace(file string, root *yaml.Node) error {
 		metadata = &yaml.Node{Kind: yaml.SequenceNode}
 		root.Content = append(root.Content, yaml.NewStringRNode("buildMetadata").YNode(), metadata)
 	}
-	metadata.Content = append(metadata.Content, yaml.NewStringRNode("originAnnotations").YNode())
+	if !hasItem(metadata, originAnnotations) {
+		metadata.Content = append(metadata.Content, yaml.NewStringRNode(originAnnotations).YNode())
+	}
 	data, err := yaml.Marshal(root)
 	if err != nil {
 		return err
@@ -113,6 +126,7 @@ type visit struct {
 	doc       *document
 	functions bool
 	changed   bool
+	emptied   map[*yaml.Node]bool
 }
 
 func (v *visit) fields() error {
@@ -251,6 +265,7 @@ func (v *visit) functionList(list *yaml.Node) error {
 		}
 		v.changed = v.changed || keep != n
 	}
+	v.emptied[list] = len(kept) < len(list.Content)
 	list.Content = kept
 	return nil
 }
@@ -328,15 +343,12 @@ func isInline(entry string) bool {
 	return strings.ContainsAny(entry, "\n{") || strings.Contains(entry, ": ")
 }
 
-// dropEmpty removes the lists of which nothing was kept.
+// dropEmpty removes the lists of functions of which nothing was kept.
 func (v *visit) dropEmpty() {
-	if !v.changed {
-		return
-	}
 	root := v.doc.root
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if value := root.Content[i+1]; value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+		if value := root.Content[i+1]; value.Kind == yaml.SequenceNode && len(value.Content) == 0 && v.emptied[value] {
 			continue
 		}
 		kept = append(kept, root.Content[i], root.Content[i+1])

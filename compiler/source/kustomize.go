@@ -42,12 +42,7 @@ func (r *reading) kustomize(dir string) error {
 	if r.set.Findings[before:].HasErrors() {
 		return nil // kustomize would say the same again, or reach for the network
 	}
-	file := kustomizationOf(r.FS, abs.String())
-	name := path.Join(dir, filepath.Base(file))
-	wanted := t.wantsOrigin(file)
-	if err := t.askForOrigin(file); err != nil {
-		return err
-	}
+	name := path.Join(dir, filepath.Base(kustomizationOf(r.FS, abs.String())))
 	built, err := t.run(abs)
 	if err != nil {
 		message := strings.ReplaceAll(err.Error(), abs.String(), dir)
@@ -63,7 +58,7 @@ func (r *reading) kustomize(dir string) error {
 		}
 		t.locate(o, directory{abs, dir}, res.GetName())
 		previous := o.PreviousName
-		if !wanted {
+		if !t.wantsOrigin {
 			removeAnnotation(o.Node.YNode(), annotationOrigin)
 		}
 		if !o.admit(rep) {
@@ -85,42 +80,8 @@ func (t *tree) run(abs filesys.ConfirmedDir) (resmap.ResMap, error) {
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(&t.overlay, abs.String())
 }
 
-// wantsOrigin reports whether the user's own kustomization asks for origin
-// annotations.
-func (t *tree) wantsOrigin(file string) bool {
-	root := t.parsed(file)
-	metadata := lookup(root, "buildMetadata")
-	if metadata == nil || t.overlaid(file) {
-		// What was replaced ends with the entry that was added to it.
-		return metadata != nil && len(metadata.Content) > 1 && hasItem(metadata.Content[:len(metadata.Content)-1], "originAnnotations")
-	}
-	return hasItem(metadata.Content, "originAnnotations")
-}
-
-func hasItem(items []*yaml.Node, value string) bool {
-	return slices.ContainsFunc(items, func(n *yaml.Node) bool { return n.Value == value })
-}
-
-func (t *tree) askForOrigin(file string) error {
-	root := t.parsed(file)
-	if root == nil || t.overlaid(file) {
-		return nil
-	}
-	return t.replace(file, root)
-}
-
-func (t *tree) overlaid(file string) bool {
-	id, _ := t.r.identity(file)
-	return t.overlay.files[id] != nil
-}
-
-// parsed returns the kustomization, when it is one.
-func (t *tree) parsed(file string) *yaml.Node {
-	id, _ := t.r.identity(file)
-	if docs := t.documents[id]; len(docs) == 1 && docs[0].root.Kind == yaml.MappingNode {
-		return docs[0].root
-	}
-	return nil
+func hasItem(list *yaml.Node, value string) bool {
+	return list != nil && slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Value == value })
 }
 
 // locate finds the document that an object was built from.

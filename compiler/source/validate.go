@@ -159,15 +159,10 @@ func (v *validation) value(n *yaml.Node, s *Schema, at *trail) {
 	case s.typ == "integer":
 		i, ok := value(n).(int64)
 		switch f, isFloat := value(n).(float64); {
-		case ok && s.format == "int32" && i != int64(int32(i)), isFloat && (f >= 1<<53 || f <= -1<<53):
-			bits := "64"
-			if s.format == "int32" {
-				bits = "32"
-			}
-			v.add(Type, at, n, Violation{
-				Message: fmt.Sprintf("%s is %s, which does not fit in %s bits", at, shorten(n.Value), bits),
-				Remedy:  "write a smaller number",
-			})
+		case ok && s.format == "int32" && i != int64(int32(i)):
+			v.out = append(v.out, overflowViolation(n, at, 32))
+		case isFloat && (f >= 1<<53 || f <= -1<<53):
+			v.out = append(v.out, overflowViolation(n, at, 64))
 		case !ok:
 			wrong(wantInteger)
 		default:

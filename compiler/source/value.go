@@ -4,6 +4,7 @@
 package source
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
 	"strings"
@@ -57,6 +58,11 @@ func scalar(n *yaml.Node) any {
 			return false
 		}
 	case yaml.NodeTagFloat:
+	case "!!binary":
+		if b, err := base64.StdEncoding.DecodeString(n.Value); err == nil {
+			return string(b)
+		}
+		return n.Value
 	default:
 		if !readsAsOther(n.Value) {
 			return n.Value

@@ -128,6 +128,19 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	return v
 }
 
+// overflowViolation is a whole number that does not fit.
+func overflowViolation(n *yaml.Node, at *trail, bits int) Violation {
+	return Violation{
+		Kind:    Type,
+		Field:   at.String(),
+		Shape:   at.shape(),
+		Value:   shorten(n.Value),
+		Message: fmt.Sprintf("%s is %s, which does not fit in %d bits", at, shorten(n.Value), bits),
+		Remedy:  "write a smaller number",
+		node:    n,
+	}
+}
+
 func decimal(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	return s != "" && len(s) < 19 && strings.Trim(s, "0123456789") == ""
