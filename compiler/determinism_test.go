@@ -110,7 +110,9 @@ func TestReplicasChangeNoTemplate(t *testing.T) {
 			for _, o := range set.Objects {
 				if compiler.IsModelDeployment(o) {
 					role := yaml.Lookup("spec", "roles", "[name=server]")
-					if err := o.Node.PipeE(role, yaml.SetField("replicas", yaml.NewScalarRNode("7"))); err != nil {
+					seven := yaml.NewScalarRNode("7")
+					seven.YNode().Tag = yaml.NodeTagInt
+					if err := o.Node.PipeE(role, yaml.SetField("replicas", seven)); err != nil {
 						t.Fatal(err)
 					}
 				}
