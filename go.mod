@@ -11,7 +11,12 @@ require (
 	sigs.k8s.io/kustomize/kyaml v0.21.2
 )
 
-require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+require (
+	github.com/rogpeppe/go-internal v1.16.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+)
+
+require golang.org/x/tools v0.42.0 // indirect
 
 require (
 	github.com/agnivade/levenshtein v1.2.2

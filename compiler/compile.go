@@ -105,12 +105,32 @@ func (c *compilation) compile(o *source.Object) {
 		findings = append(findings, place(o, more)...)
 		d.Templates = append(d.Templates, templates...)
 	}
+	findings = oncePerDeployment(findings)
 	c.findings = append(c.findings, findings...)
 	if findings.HasErrors() {
 		return
 	}
 	d.Services = render.Services(roles)
 	c.deployments = append(c.deployments, d)
+}
+
+// oncePerDeployment keeps the first of the findings that every role would repeat.
+// A missing engine version is also a rule of admission; the compile's own
+// finding says more.
+func oncePerDeployment(findings diag.List) diag.List {
+	seen := map[string]bool{}
+	unversioned := slices.ContainsFunc(findings, func(f diag.Finding) bool { return f.Rule == "image-version" })
+	return slices.DeleteFunc(findings, func(f diag.Finding) bool {
+		switch f.Rule {
+		case "engine-version":
+			return unversioned
+		case "image-version", "transport-unsupported":
+			again := seen[f.Rule+f.Field]
+			seen[f.Rule+f.Field] = true
+			return again
+		}
+		return false
+	})
 }
 
 // roles returns the roles whose InstanceType is known; a rule refuses the

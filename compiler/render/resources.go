@@ -201,6 +201,9 @@ func (r *Role) accelerators(q request) (corev1.ResourceList, diag.List) {
 	}
 	manufacturer := facts.Manufacturer(r.Type)
 	m, ok := makers[manufacturer]
+	if !ok && r.spec().Image == "" {
+		return nil, nil // refused already: no image can be synthesized either
+	}
 	if !ok {
 		return nil, diag.List{r.refuse("type-not-ready", "instanceType",
 			fmt.Sprintf("the resource name of the accelerators of InstanceType %q is not known, because its manufacturer is %q", r.Type.Name, manufacturer),

@@ -67,7 +67,7 @@ func (c *checker) check(n *yaml.Node, at *trail, depth int) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if key.Tag == yaml.MergeTag {
-				c.aliases = true
+				c.aliases = true // to be expanded, too
 			}
 			if value.Kind == yaml.ScalarNode {
 				continue
@@ -77,7 +77,7 @@ func (c *checker) check(n *yaml.Node, at *trail, depth int) {
 	}
 }
 
-// keys reports keys that are no strings and keys that stand twice.
+// keys reports keys that are no strings and more than one merge key.
 func (c *checker) keys(n *yaml.Node, at *trail) {
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
@@ -88,38 +88,17 @@ func (c *checker) keys(n *yaml.Node, at *trail) {
 		c.ok = false
 		return
 	}
-	for _, i := range duplicateKeys(n) {
-		c.report.duplicate(n.Content[i], &trail{parent: at, key: n.Content[i].Value})
-	}
-}
-
-func (r report) duplicate(key *yaml.Node, at *trail) {
-	v := duplicateKey(key, at)
-	r.addField(key, v.Field, v.Message, v.Remedy)
-}
-
-// duplicateKeys returns the indexes of the keys of a mapping that stood before.
-func duplicateKeys(n *yaml.Node) []int {
-	var out []int
-	if len(n.Content) > 32 {
-		seen := make(map[string]bool, len(n.Content)/2)
-		for i := 0; i < len(n.Content); i += 2 {
-			if seen[n.Content[i].Value] {
-				out = append(out, i)
-			}
-			seen[n.Content[i].Value] = true
+	merges := 0
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag != yaml.MergeTag {
+			continue
 		}
-		return out
-	}
-	for i := 2; i < len(n.Content); i += 2 {
-		for j := 0; j < i; j += 2 {
-			if n.Content[j].Value == n.Content[i].Value {
-				out = append(out, i)
-				break
-			}
+		if merges++; merges > 1 {
+			c.report.addField(n.Content[i], at.String(), "the merge key << stands twice in one mapping", "write <<: [*a, *b]")
+			c.ok = false
+			return
 		}
 	}
-	return out
 }
 
 // extent is how large a node is once its aliases are expanded. Counts saturate

@@ -12,8 +12,8 @@ import (
 
 // A GitOps repository in one file: 10,000 deployments, 15 MB.
 func BenchmarkLoad(b *testing.B) {
-	one := withRole("    replicas: 2\n    env:\n" + strings.Repeat("    - {name: VARIABLE_X, value: some value}\n", 1) +
-		"    extraArgs:\n" + strings.Repeat("    - --some-flag-of-the-engine=with-a-value\n", 25)) + "---\n"
+	one := withRole("    replicas: 2\n    env:\n"+strings.Repeat("    - {name: VARIABLE_X, value: some value}\n", 1)+
+		"    extraArgs:\n"+strings.Repeat("    - --some-flag-of-the-engine=with-a-value\n", 25)) + "---\n"
 	fsys := files(b, map[string]string{"all.yaml": strings.Repeat(one, 10_000)})
 	for b.Loop() {
 		s, err := Loader{FS: fsys}.Load("all.yaml")

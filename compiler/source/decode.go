@@ -60,7 +60,7 @@ func (d *decoding) prune(n *yaml.Node, v any, t reflect.Type, at *trail) (any, b
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
-			if pruned, ok := d.prune(n.Content[i+1], m[key], t.Elem(), &trail{parent: at, key: key}); ok {
+			if pruned, ok := d.prune(n.Content[i+1], m[key], t.Elem(), &trail{parent: at, key: key, inMap: true}); ok {
 				m[key] = pruned
 			} else {
 				delete(m, key)
@@ -155,6 +155,8 @@ func expectation(t reflect.Type) string {
 		return wantNumber
 	}
 	switch t.Name() {
+	case "":
+		return "base64"
 	case "Quantity":
 		return wantQuantity
 	case "Time", "MicroTime":

@@ -44,7 +44,12 @@ func (s *Schema) fill(n *yaml.Node) {
 		}
 		for _, name := range s.names {
 			if prop := s.properties[name]; prop.defaulted != nil && lookup(n, name) == nil {
-				n.Content = append(n.Content, yaml.NewStringRNode(name).YNode(), nodeOf(prop.defaulted))
+				key := yaml.NewStringRNode(name).YNode()
+				if last := len(n.Content) - 2; last >= 0 {
+					// A comment at the end stays at the end.
+					key.FootComment, n.Content[last].FootComment = n.Content[last].FootComment, ""
+				}
+				n.Content = append(n.Content, key, nodeOf(prop.defaulted))
 			}
 		}
 	}

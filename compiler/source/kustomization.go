@@ -113,6 +113,10 @@ func (t *tree) load(name, at string) ([]*document, error) {
 	for _, d := range parse(text, &t.r.set.Findings) {
 		if normalise(d.root, &t.r.budget, report{file: name, doc: d, findings: &t.r.set.Findings}) {
 			docs = append(docs, d)
+			for _, n := range flatten(d.root) {
+				o := &Object{Node: yaml.NewRNode(n), File: name, doc: d}
+				t.r.set.Findings = append(t.r.set.Findings, o.identify()...)
+			}
 		}
 	}
 	t.documents[id] = docs
@@ -150,7 +154,7 @@ func (v *visit) fields() error {
 		case "patches", "patchesJson6902", "replacements":
 			err = v.each(value, func(n *yaml.Node) error { return v.manifest(lookup(n, "path")) })
 		case "configMapGenerator", "secretGenerator", "openapi":
-			v.data(value)
+			v.data(value, v.doc.node)
 		}
 		if err != nil {
 			return err
@@ -211,42 +215,49 @@ func (v *visit) manifest(n *yaml.Node) error {
 }
 
 // data are files whose contents do not matter here: only where they are read
-// from does.
-func (v *visit) data(n *yaml.Node) {
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+// from does. Places come from at, as the nodes may be those of another document.
+func (v *visit) data(n *yaml.Node, at func(*yaml.Node) diag.Position) {
+	if n.Kind == yaml.SequenceNode {
+		for _, c := range n.Content {
+			v.data(c, at)
+		}
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch n.Content[i].Value {
 		case "path", "paths", "files", "envs", "env":
-			v.dataFiles(n.Content[i+1])
+			v.dataFiles(n.Content[i+1], at)
 		default:
-			v.data(n.Content[i+1])
-		}
-	}
-	for _, c := range n.Content {
-		if n.Kind == yaml.SequenceNode {
-			v.data(c)
+			v.data(n.Content[i+1], at)
 		}
 	}
 }
 
-func (v *visit) dataFiles(n *yaml.Node) {
+func (v *visit) dataFiles(n *yaml.Node, at func(*yaml.Node) diag.Position) {
 	for _, c := range n.Content {
-		v.dataFiles(c)
+		v.dataFiles(c, at)
 	}
 	entry := stringOf(n)
 	if _, file, ok := strings.Cut(entry, "="); ok && !isURL(entry) {
 		entry = file
 	}
-	v.refuse(n, entry != "" && !isInline(entry) && isURL(entry))
+	if isURL(entry) {
+		v.remote(at(n), n.Value)
+	}
 }
 
-// refuse reports what would be fetched from the network.
+// refuse reports an entry that would be fetched from the network.
 func (v *visit) refuse(n *yaml.Node, remote bool) bool {
 	if remote {
-		report{findings: &v.r.set.Findings}.addAt(v.doc.node(n), RuleKustomizeRemote, "",
-			fmt.Sprintf("the kustomization refers to %s, and a compile reads nothing from the network", quote(n.Value)),
-			"run `kustomize localize` and commit the copy, or vendor it")
+		v.remote(v.doc.node(n), n.Value)
 	}
 	return remote
+}
+
+func (v *visit) remote(p diag.Position, what string) {
+	report{findings: &v.r.set.Findings}.addAt(p, RuleKustomizeRemote, "",
+		fmt.Sprintf("the kustomization refers to %s, and a compile reads nothing from the network", quote(what)),
+		"run `kustomize localize` and commit the copy, or vendor it")
 }
 
 // functionList takes mdc out of a list of functions.
@@ -301,11 +312,15 @@ func (v *visit) function(n *yaml.Node) (*yaml.Node, error) {
 			if !isInline(entry) {
 				o.doc = d
 			}
-			v.r.set.Findings = append(v.r.set.Findings, o.identify()...)
+			o.identify() // its findings are known since it was read
 			v.r.set.Skipped = append(v.r.set.Skipped, o)
 			continue
 		}
-		v.data(d.root)
+		at := d.node
+		if isInline(entry) {
+			at = func(*yaml.Node) diag.Position { return v.doc.node(n) }
+		}
+		v.data(d.root, at)
 		s, err := yaml.NewRNode(d.root).String()
 		if err != nil {
 			return nil, err

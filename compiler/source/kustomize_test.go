@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 const deployment = `# the chat model
@@ -48,7 +49,7 @@ func TestKustomize(t *testing.T) {
 				"base/md.yaml":            deployment,
 				"app/kustomization.yml":   "resources: [../base]\nnamePrefix: pre-\nnamespace: team\nconfigMapGenerator:\n- name: cm\n  literals: [a=b]\n",
 			},
-			objects: []string{"base/md.yaml[0] ModelDeployment team/pre-chat", "app/kustomization.yml[1] ConfigMap team/pre-cm-22496hh2hh"},
+			objects: []string{"base/md.yaml[0] ModelDeployment team/pre-chat", "app/kustomization.yml[1] ConfigMap team/pre-cm-4h2mbtbbt6"},
 		},
 		"mdc as a transformer": {
 			files: map[string]string{
@@ -61,7 +62,7 @@ func TestKustomize(t *testing.T) {
 				"app/four.yaml":              fn("validator", "exec: {path: mdc.exe}"),
 				"app/fns/kustomization.yaml": "resources: [x.yaml, y.yaml]\n",
 				"app/fns/x.yaml":             fn("dir", "exec: {path: /mdc}"),
-				"app/fns/y.yaml":             strings.ReplaceAll(prefix, "pre-", "y-"),
+				"app/fns/y.yaml":             strings.NewReplacer("pre-", "y-", "name: p", "name: q").Replace(prefix),
 			},
 			objects: []string{"app/md.yaml[0] ModelDeployment /y-pre-chat"},
 			skipped: []string{
@@ -92,7 +93,7 @@ func TestKustomize(t *testing.T) {
 			files: map[string]string{
 				"app/kustomization.yaml": "resources:\n- https://example.com/a.yaml\n- github.com/org/repo?ref=v1\n- git@host:org/repo.git\n- ../base\n" +
 					"components:\n- ssh://git@host/x\ncrds: [http://x/y.json]\nopenapi:\n  path: https://x/y\n" +
-					"patches:\n- path: https://x/p.yaml\nconfigMapGenerator:\n- name: a\n  files: [k=https://x/f, https://x/g?a=b]\n  envs: [HTTP://x/e]\n" +
+					"patches:\n- path: https://x/p.yaml\nconfigMapGenerator:\n- name: a\n  files: [k=https://x/f, 'https://x/g?a=b']\n  envs: [HTTP://x/e]\n" +
 					"transformers:\n- git::https://x/y\n- t.yaml\n",
 				"app/t.yaml":              "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: https://x/t\n",
 				"base/kustomization.yaml": "bases: ['file:///x/y']\nresources: [md.yaml]\n",
@@ -181,17 +182,14 @@ func TestKustomizeChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
+	var got, want []string
+	for _, r := range built.Resources() {
+		want = append(want, yaml.NewRNode(r.YNode()).MustString())
 	}
-	var got []string
 	for _, o := range load(t, in, "app").Objects {
 		got = append(got, o.Node.MustString())
 	}
-	if strings.Join(got, "---\n") != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "---\n"), want)
-	}
+	equal(t, "objects", got, want)
 
 	in["app/kustomization.yaml"] += "buildMetadata: [originAnnotations]\n"
 	if o := load(t, in, "app").Objects[0]; !strings.Contains(o.Annotation(annotationOrigin), "md.yaml") {

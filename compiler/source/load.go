@@ -275,6 +275,10 @@ func (r *reading) objects(d *document, root *yaml.Node, in *input, index *int) {
 func (r *reading) object(d *document, root *yaml.Node, in *input, index *int) {
 	rep := report{file: in.name, doc: d, findings: &r.set.Findings}
 	if items, ok := listItems(root); ok {
+		for _, i := range duplicateKeys(root) {
+			v := duplicateKey(root.Content[i], &trail{key: root.Content[i].Value})
+			rep.addField(root.Content[i], v.Field, v.Message, v.Remedy)
+		}
 		for _, item := range items {
 			if item.Kind != yaml.MappingNode {
 				rep.add(item, "the item of the list is not an object but "+describe(item), "remove the item")

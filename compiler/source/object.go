@@ -86,8 +86,8 @@ func (o *Object) metadata(section, key string) string {
 	return n.Value
 }
 
-// identify fills the fields that identify the object and reports those that are
-// not strings.
+// identify fills the fields that identify the object. It reports those that are
+// not strings, and keys that stand twice.
 func (o *Object) identify() diag.List {
 	root := o.Node.YNode()
 	metadata := lookup(root, "metadata")
@@ -97,9 +97,11 @@ func (o *Object) identify() diag.List {
 	o.Name = stringOf(lookup(metadata, "name"))
 	o.PreviousName, _, _ = strings.Cut(o.Annotation(annotationPreviousNames), ",")
 
+	// The schema reports these again, in the same words, so that they are shown
+	// once.
 	var findings diag.List
-	for _, v := range identityViolations(o) {
-		findings = append(findings, v.Finding(o, RuleType))
+	for _, v := range append(duplicates(root, nil), identityViolations(o)...) {
+		findings = append(findings, v.Finding(o, v.Rule()))
 	}
 	return findings
 }
@@ -172,7 +174,7 @@ func (o *Object) admit(r report) bool {
 	}
 	found := o.identify()
 	*r.findings = append(*r.findings, found...)
-	return !slices.ContainsFunc(found, func(f diag.Finding) bool { return f.Field == "apiVersion" || f.Field == "kind" })
+	return !slices.ContainsFunc(found, func(f diag.Finding) bool { return f.Rule == RuleType && (f.Field == "apiVersion" || f.Field == "kind") })
 }
 
 func firstAnnotation(o *Object, keys ...string) string {

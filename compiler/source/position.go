@@ -145,7 +145,8 @@ type trail struct {
 	parent *trail
 	key    string
 	index  int
-	item   bool
+	item   bool // of a list
+	inMap  bool // a key that the user chose, not the name of a field
 }
 
 // String renders the path as field.Path of apimachinery does. Keys of labels
@@ -158,7 +159,7 @@ func (t *trail) String() string {
 	switch {
 	case t.item:
 		return parent + "[" + strconv.Itoa(t.index) + "]"
-	case parent == "metadata.labels", parent == "metadata.annotations", strings.ContainsAny(t.key, "./[]"):
+	case t.inMap, parent == "metadata.labels", parent == "metadata.annotations", strings.ContainsAny(t.key, "./[]"):
 		return parent + "[" + t.key + "]"
 	case parent == "":
 		return t.key
@@ -173,7 +174,7 @@ func (t *trail) shape() string {
 	}
 	parent := t.parent.shape()
 	switch {
-	case t.item:
+	case t.item, t.inMap:
 		return parent + "[]"
 	case parent == "":
 		return t.key

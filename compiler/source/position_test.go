@@ -65,7 +65,7 @@ spec:
 
 // The YAML scanner breaks lines where editors do not.
 func TestPositionAfterOddLineBreaks(t *testing.T) {
-	s := load(t, map[string]string{"a.yaml": "# a\u2028b\u0085c\napiVersion: v1\nkind: A\nx: 1\n"}, "a.yaml")
+	s := load(t, map[string]string{"a.yaml": "apiVersion: v1\nkind: A\nt: \"a\u2028 b\"\nx: 1\n"}, "a.yaml")
 	if len(s.Objects) != 1 {
 		t.Fatal(s.Findings)
 	}

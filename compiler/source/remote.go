@@ -17,7 +17,7 @@ func isURL(p string) bool {
 }
 
 // isRepository reports whether kustomize would clone what it is asked to enter.
-// The origin of a resource is the one place where its own test can be reached.
+// Its own test can be reached only through the origin of a resource.
 func isRepository(p string) bool {
-	return isURL(p) || strings.HasPrefix(strings.ToLower(p), "git::") || new(resource.Origin).Append(p).Repo != ""
+	return strings.Contains(p, "://") || strings.HasPrefix(strings.ToLower(p), "git::") || new(resource.Origin).Append(p).Repo != ""
 }

@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 		"unknown, in the wrong place": {
 			in: withRole("    template: {}\n  replicas: 1\nspecs: {}\ndata: {}\n"),
 			want: []string{
-				`a.yaml:11:5 Unknown spec.roles[].template: unknown field "template" in spec.roles[0] (remove it; possible here: name, size, env, command, image, ports)`,
+				`a.yaml:11:5 Unknown spec.roles[].template: unknown field "template" in spec.roles[0] (remove it; possible here: image, command, name, ports, replicas, topology)`,
 				`a.yaml:12:3 Unknown spec.replicas: unknown field "replicas" in spec (replicas is a field of spec.roles[], spec.router)`,
 				`a.yaml:13:1 Unknown specs: unknown field "specs" in the object (did you mean "spec"?)`,
 				`a.yaml:14:1 Unknown data: unknown field "data" in the object (remove it; possible here: apiVersion, kind, metadata, spec, status)`,
@@ -88,7 +88,7 @@ func TestValidate(t *testing.T) {
 				`a.yaml:6:3 Required spec.engine.name: spec.engine.name is required (add name to spec.engine)`,
 				`a.yaml:10:13 Required spec.roles[].ports[].port: spec.roles[0].ports[0].port is required (add port to spec.roles[0].ports[0])`,
 				`a.yaml:9:5 Required spec.roles[].instanceType: spec.roles[0].instanceType is required (add instanceType to spec.roles[0])`,
-				`a.yaml:7:3 Required spec.model: spec.model is required (add model to spec)`,
+				`a.yaml:7:9 Required spec.model: spec.model is required (add model to spec)`,
 			},
 		},
 		"required, without a spec": {
@@ -239,8 +239,8 @@ spec:
     replicas: 3
     ports:
     - port: 80
-      # end
       protocol: TCP
+      # end
     kind: Server
     size: 1
   - {name: b, instanceType: t, kind: Server, ports: [{port: 1, protocol: UDP}], replicas: 1, size: 1}
@@ -266,10 +266,10 @@ func TestDecode(t *testing.T) {
 	o := load(t, map[string]string{"a.yaml": withRole("    replicas: x\n    size: 4294967297\n    image: 1\n    resources: {accelerator: a, interface: 2}\n    extraArgs: [a, 1]\n    ports: {}\n    unknown: 1\n") + "status: 5\n"}, "a.yaml").Objects[0]
 	var md v1.ModelDeployment
 	equal(t, "findings", problems(Decode(o, &md)), []string{
-		`a.yaml:13:12: schema-type: spec.roles[0].image must be a string, not the number 1`,
 		`a.yaml:11:15: schema-type: spec.roles[0].replicas must be a whole number, not the string "x"`,
 		`a.yaml:12:11: schema-type: spec.roles[0].size is 4294967297, which does not fit in 32 bits`,
 		`a.yaml:14:30: schema-type: spec.roles[0].resources.accelerator must be a quantity such as 2 or "500m", not the string "a"`,
+		`a.yaml:13:12: schema-type: spec.roles[0].image must be a string, not the number 1`,
 		`a.yaml:16:12: schema-type: spec.roles[0].ports must be a list, not a mapping`,
 		`a.yaml:15:20: schema-type: spec.roles[0].extraArgs[1] must be a string, not the number 1`,
 		`a.yaml:18:9: schema-type: status must be a mapping, not the number 5`,
@@ -283,7 +283,7 @@ func TestDecode(t *testing.T) {
 	var c corev1.ConfigMap
 	equal(t, "findings", problems(Decode(cm, &c)), []string{
 		`a.yaml:5:17: schema-type: data[c] must be a string, not the number 1`,
-		`a.yaml:6:26: schema-type: binaryData[y] must be a []uint8, not the string "*"`,
+		`a.yaml:6:26: schema-type: binaryData[y] must be base64, not the string "*"`,
 	})
 	if c.Data["a"] != "b" || string(c.BinaryData["x"]) != "hi" {
 		t.Errorf("%+v", c)

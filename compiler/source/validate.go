@@ -20,7 +20,7 @@ import (
 func (s *Schema) Validate(o *Object) []Violation {
 	v := &validation{schema: s}
 	root := o.Node.YNode()
-	v.duplicates(root, nil)
+	v.out = append(v.out, duplicates(root, nil)...)
 	v.out = append(v.out, identityViolations(o)...)
 	v.fields(root, s, nil)
 	v.required(root, s, nil)
@@ -43,21 +43,6 @@ func (v *validation) add(kind ViolationKind, at *trail, n *yaml.Node, violation 
 	v.out = append(v.out, violation)
 }
 
-func (v *validation) duplicates(n *yaml.Node, at *trail) {
-	if n.Kind == yaml.MappingNode {
-		for _, i := range duplicateKeys(n) {
-			v.out = append(v.out, duplicateKey(n.Content[i], &trail{parent: at, key: n.Content[i].Value}))
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			v.duplicates(n.Content[i+1], &trail{parent: at, key: n.Content[i].Value})
-		}
-		return
-	}
-	for i, c := range n.Content {
-		v.duplicates(c, &trail{parent: at, index: i, item: true})
-	}
-}
-
 // fields checks every field of a mapping.
 func (v *validation) fields(n *yaml.Node, s *Schema, at *trail) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -67,6 +52,7 @@ func (v *validation) fields(n *yaml.Node, s *Schema, at *trail) {
 		switch {
 		case at == nil && slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key.Value):
 		case !ok && s.additional != nil:
+			field.inMap = true
 			v.value(value, s.additional, field)
 		case !ok && !s.anyKey:
 			v.unknown(key, s, field)

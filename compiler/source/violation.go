@@ -153,20 +153,6 @@ func orObject(field string) string {
 	return field
 }
 
-// duplicateKey is shared by the reader and the schema, so that both report the
-// same thing and it is shown once.
-func duplicateKey(key *yaml.Node, at *trail) Violation {
-	return Violation{
-		Kind:    DuplicateKey,
-		Field:   at.String(),
-		Shape:   at.shape(),
-		Value:   shorten(key.Value),
-		Message: fmt.Sprintf("the key %s stands twice in %s", quote(key.Value), orObject(at.parent.String())),
-		Remedy:  "remove one of the two",
-		node:    key,
-	}
-}
-
 // identityViolations checks the fields that every object has.
 func identityViolations(o *Object) []Violation {
 	var out []Violation
@@ -203,7 +189,7 @@ func identityViolations(o *Object) []Violation {
 			continue
 		}
 		for i := 0; i+1 < len(section.Content); i += 2 {
-			text(section.Content[i+1], &trail{parent: at, key: section.Content[i].Value})
+			text(section.Content[i+1], &trail{parent: at, key: section.Content[i].Value, inMap: true})
 		}
 	}
 	return out
