@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/kustomize/kyaml/yaml/merge2"
+	"sigs.k8s.io/kustomize/kyaml/yaml/walk"
 
 	"gpustack.ai/mdc/compiler"
 	"gpustack.ai/mdc/compiler/diag"
@@ -33,7 +34,11 @@ func mergeDeployment(objects []*source.Object, config *source.Object) ([]*source
 		if !compiler.IsModelDeployment(o) || o.Namespace != config.Namespace || o.Name != config.Name {
 			continue
 		}
-		merged, err := merge2.Merge(config.Node, o.Node, yaml.MergeOptions{})
+		merged, err := walk.Walker{
+			Sources:               []*yaml.RNode{o.Node, config.Node},
+			Visitor:               merge2.Merger{},
+			InferAssociativeLists: true, // roles and env are lists of named items
+		}.Walk()
 		if err != nil {
 			return objects, diag.List{config.Finding(diag.Error, source.RuleYAML, "", "cannot be merged with the item of the same name: "+err.Error(), "remove one of the two")}
 		}
