@@ -145,6 +145,8 @@ func distinct(claims []claim, namespace string) (kept []claim, findings diag.Lis
 		case !taken:
 			owners[k] = c
 			kept = append(kept, c)
+		case c.generated && first.generated && first.by != c.by && sameName(first.by, c.by):
+			// Two deployments of one name are refused as such.
 		case c.generated || !facts.IsFact(c.by):
 			findings = append(findings, c.by.Finding(diag.Error, "object-clash", "metadata.name",
 				fmt.Sprintf("%s and %s both give %s %s", describe(first), describe(c), c.Kind, qualified(c.Namespace, c.Name)),
@@ -152,6 +154,10 @@ func distinct(claims []claim, namespace string) (kept []claim, findings diag.Lis
 		}
 	}
 	return kept, findings
+}
+
+func sameName(a, b *source.Object) bool {
+	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
 func describe(c claim) string {

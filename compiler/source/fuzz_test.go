@@ -4,6 +4,7 @@
 package source
 
 import (
+	"time"
 	"testing"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
@@ -25,6 +26,8 @@ func FuzzLoad(f *testing.F) {
 		if len(data) > 1<<16 {
 			return
 		}
+		began := time.Now()
+		defer func() { if d := time.Since(began); d > 3*time.Second { t.Errorf("slow %s", d) } }()
 		fsys := filesys.MakeFsInMemory()
 		for _, name := range []string{"d/a.yaml", "d/b.json", "k/a.yaml", "k/kustomization.yaml"} {
 			content := data

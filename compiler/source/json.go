@@ -6,6 +6,7 @@ package source
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -92,20 +93,22 @@ func needsQuotes(s string) bool {
 }
 
 // readsAsOther reports whether kubectl, which reads YAML 1.1, takes the plain
-// text for something else than a string.
+// text for something else than a string. Only what can be a number or one of
+// the few words is given to the real parser, because that is slow.
 func readsAsOther(s string) bool {
 	if s == "" {
 		return true
 	}
-	if c := s[0] | 0x20; c >= 'a' && c <= 'z' && len(s) > 5 {
-		plain := true
-		for i := 0; i < len(s) && plain; i++ {
-			c := s[i]
-			plain = c == '-' || c == '_' || c == '.' || c == '/' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	switch c := s[0]; {
+	case c == '~', strings.IndexByte("yYnNtTfFoO", c) >= 0:
+		return len(s) <= len("false") && yaml.IsValueNonString(s)
+	case c == '+' || c == '-':
+		if len(s) == 1 || s[1] != '.' && (s[1] < '0' || s[1] > '9') {
+			return false
 		}
-		if plain {
-			return false // the longest word of YAML 1.1 is "false"
-		}
+	case c == '.' || c >= '0' && c <= '9':
+	default:
+		return false
 	}
-	return yaml.IsValueNonString(s)
+	return strings.Trim(s, "0123456789abcdefABCDEFxXoOiInN_.+-") == "" && yaml.IsValueNonString(s)
 }
