@@ -83,7 +83,7 @@ func (c *compilation) collect() {
 	claims, findings := distinct(claims, c.in.Namespace)
 	c.findings = append(c.findings, findings...)
 	for _, cl := range claims {
-		if cl.Node != nil {
+		if cl.Node != nil || cl.generated {
 			c.objects = append(c.objects, cl.Object)
 		}
 	}
@@ -98,12 +98,7 @@ func (c *compilation) collect() {
 
 // generated returns the objects generated for one deployment.
 func generated(d *Deployment) (out []claim) {
-	add := func(o emit.Object, err error) {
-		if err != nil {
-			panic(err) // typed objects always convert
-		}
-		out = append(out, claim{Object: o, by: d.Object, generated: true})
-	}
+	add := func(o emit.Object) { out = append(out, claim{Object: o, by: d.Object, generated: true}) }
 	for _, t := range d.Templates {
 		add(emit.New(t, d.Object.Name))
 	}

@@ -12,8 +12,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/check"
@@ -64,6 +62,7 @@ func Compile(in Input) (*Output, diag.List) {
 	var findings diag.List
 	c.facts, findings = facts.New(slices.Concat(in.Facts, in.Objects), in.Namespace, in.Settings)
 	c.findings = append(c.findings, findings...)
+	c.names = newObjectNames(in.Facts, in.Objects)
 	for _, o := range c.sources {
 		c.compile(o)
 	}
@@ -79,6 +78,7 @@ func Compile(in Input) (*Output, diag.List) {
 type compilation struct {
 	in    Input
 	facts *facts.Index
+	names *objectNames
 	// sources are the ModelDeployments, passed the objects emitted unchanged.
 	sources, passed []*source.Object
 	deployments     []Deployment
@@ -88,13 +88,23 @@ type compilation struct {
 
 // compile judges and renders one deployment.
 func (c *compilation) compile(o *source.Object) {
-	md, o, findings := decode(o, c.in.Namespace)
-	c.findings = append(c.findings, findings...)
-	if findings.HasErrors() {
+	s := subject(o, c.in.Namespace, c.facts, false)
+	s.Rendering = true
+	md, o := s.New, s.Object
+	var findings diag.List
+	if md != nil {
+		findings = c.followRenames(md, o)
+	}
+	findings = append(findings, check.Judge(s)...)
+	if o.Namespace == "" {
+		findings = append(findings, o.Finding(diag.Error, "namespace-required", "metadata.namespace",
+			"the ModelDeployment states no namespace, and a compile must not depend on the default of whoever applies it",
+			"set metadata.namespace, or give --namespace"))
+	}
+	if md == nil || o.Namespace == "" || s.Structure.HasErrors() {
+		c.findings = append(c.findings, findings...)
 		return
 	}
-	c.defaultAccelerators(md, o)
-	findings = check.Judge(&check.Subject{Object: o, New: md, Facts: c.facts})
 	findings = append(findings, unsupported(md, o)...)
 	cache, more := c.cache(md, o)
 	findings = append(findings, more...)
@@ -152,50 +162,6 @@ func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache) (out []
 		})
 	}
 	return out
-}
-
-// decode reads one deployment strictly. It returns a copy of the object with
-// the defaults of the schema and the namespace written in, so that the input
-// stays as it was.
-func decode(in *source.Object, namespace string) (*v1.ModelDeployment, *source.Object, diag.List) {
-	o := in.Copy()
-	findings := check.Schema(o)
-	if o.Namespace == "" && namespace == "" {
-		findings = append(findings, o.Finding(diag.Error, "namespace-required", "metadata.namespace",
-			"the ModelDeployment states no namespace, and a compile must not depend on the default of whoever applies it",
-			"set metadata.namespace, or give --namespace"))
-	}
-	if findings.HasErrors() {
-		return nil, o, findings
-	}
-	source.ModelDeploymentSchema().Default(o)
-	md := &v1.ModelDeployment{}
-	if more := source.Decode(o, md); more.HasErrors() {
-		return nil, o, append(findings, more...)
-	}
-	if o.Namespace == "" {
-		must(o.SetNamespace(namespace))
-		md.Namespace = namespace
-	}
-	return md, o, findings
-}
-
-// defaultAccelerators asks for one card where a role on a type with
-// accelerators says nothing. The schema cannot hold this default, because it
-// depends on the InstanceType.
-func (c *compilation) defaultAccelerators(md *v1.ModelDeployment, o *source.Object) {
-	for i := range md.Spec.Roles {
-		r := &md.Spec.Roles[i]
-		t, ok := c.facts.InstanceType(r.InstanceType)
-		if !ok || !t.Value.Spec.Acceleratable || (r.Resources != nil && r.Resources.Accelerator != nil) {
-			continue
-		}
-		if r.Resources == nil {
-			r.Resources = &v1.RoleResources{}
-		}
-		r.Resources.Accelerator = ptr.To(resource.MustParse("1"))
-		must(o.SetRoleField(i, "1", "resources", "accelerator"))
-	}
 }
 
 // place gives findings about a deployment their object and position.

@@ -98,7 +98,11 @@ func (v validator) check(t *testing.T, o emit.Object) {
 		t.Errorf("no schema for %s %s", o.APIVersion, o.Kind)
 		return
 	}
-	b, err := yaml.NewRNode(o.Node).MarshalJSON()
+	tree, err := o.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := yaml.NewRNode(tree).MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +120,7 @@ func pods(t testing.TB, out *compiler.Output) (objects []emit.Object) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, err := emit.New(pod, d.ModelDeployment.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			objects = append(objects, o)
+			objects = append(objects, emit.New(pod, d.ModelDeployment.Name))
 		}
 	}
 	return objects

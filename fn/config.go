@@ -59,24 +59,25 @@ func (p *Processor) configure(n *yaml.RNode) (config, diag.List) {
 }
 
 // configMapKeys are the flags that a ConfigMap may hold.
-var configMapKeys = map[string]func(*Processor, *config, string) (diag.List, error){
-	"namespace": func(_ *Processor, c *config, value string) (diag.List, error) {
+var configMapKeys = map[string]func(*Processor, *config, string) error{
+	"namespace": func(_ *Processor, c *config, value string) error {
 		c.namespace = value
-		return nil, nil
+		return nil
 	},
-	"warnings-as-errors": func(p *Processor, _ *config, value string) (diag.List, error) {
+	"warnings-as-errors": func(p *Processor, _ *config, value string) error {
 		b, err := strconv.ParseBool(value)
 		p.WarningsAsErrors = p.WarningsAsErrors || b
-		return nil, err
+		return err
 	},
-	"facts": func(p *Processor, c *config, value string) (diag.List, error) {
+	"facts": func(p *Processor, c *config, value string) error {
 		if p.LoadFacts == nil {
-			return nil, fmt.Errorf("files cannot be read here; use kind %s", configv1.KindCompile)
+			return fmt.Errorf("files cannot be read here; use kind %s", configv1.KindCompile)
 		}
 		split := func(r rune) bool { return r == ',' || r == '\n' || r == ' ' }
 		objects, findings, err := p.LoadFacts(strings.FieldsFunc(value, split))
 		c.facts = slices.Concat(c.facts, objects)
-		return findings, err
+		p.FactFindings = append(p.FactFindings, findings...)
+		return err
 	},
 }
 
@@ -95,9 +96,7 @@ func (p *Processor) fromConfigMap(c *config, o *source.Object) (findings diag.Li
 				"use "+strings.Join(slices.Sorted(maps.Keys(configMapKeys)), ", "))
 			continue
 		}
-		more, err := set(p, c, cm.Data[key])
-		findings = append(findings, more...)
-		if err != nil {
+		if err := set(p, c, cm.Data[key]); err != nil {
 			refuse(fmt.Sprintf("the value of %s cannot be used: %v", key, err), "correct the value")
 		}
 	}

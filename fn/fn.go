@@ -10,6 +10,7 @@
 package fn
 
 import (
+	"errors"
 	"io"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
@@ -49,7 +50,8 @@ var _ framework.ResourceListProcessor = &Processor{}
 // results. err is for input that is no ResourceList and for I/O.
 func (p *Processor) Run(r io.Reader, w io.Writer) error {
 	err := framework.Execute(p, &kio.ByteReadWriter{Reader: r, Writer: w, KeepReaderAnnotations: true})
-	if _, ok := err.(framework.Results); ok {
+	var results framework.Results
+	if errors.As(err, &results) {
 		return nil
 	}
 	return err
@@ -58,7 +60,10 @@ func (p *Processor) Run(r io.Reader, w io.Writer) error {
 // Process compiles the items of a ResourceList in place. It returns the results
 // as the error when any is of severity error.
 func (p *Processor) Process(rl *framework.ResourceList) error {
-	items, findings := p.process(rl)
+	items, findings, err := p.process(rl)
+	if err != nil {
+		return err
+	}
 	if p.WarningsAsErrors {
 		findings = findings.Escalate()
 	}
@@ -71,13 +76,13 @@ func (p *Processor) Process(rl *framework.ResourceList) error {
 	return nil
 }
 
-func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.List) {
+func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.List, error) {
 	config, findings := p.configure(rl.FunctionConfig)
 	findings = append(findings, p.FactFindings...)
 	set := source.FromNodes(copies(rl.Items))
 	findings = append(findings, set.Findings...)
 	if findings.HasErrors() {
-		return nil, findings
+		return nil, findings, nil
 	}
 	objects := set.Objects
 	if config.deployment != nil {
@@ -94,9 +99,10 @@ func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.Lis
 	})
 	findings = append(findings, more...)
 	if out == nil {
-		return nil, findings
+		return nil, findings, nil
 	}
-	return merge(objects, out), findings
+	items, err := merge(objects, out)
+	return items, findings, err
 }
 
 // copies keeps the items as they came in, so that they can be returned

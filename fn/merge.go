@@ -68,7 +68,7 @@ type id struct{ groupKind, namespace, name string }
 // merge returns the items in their order, each ModelDeployment in its compiled
 // form, without the output of earlier runs, followed by what was generated. A
 // generated object stays in the file where an earlier run's was kept.
-func merge(objects []*source.Object, out *compiler.Output) []*yaml.RNode {
+func merge(objects []*source.Object, out *compiler.Output) ([]*yaml.RNode, error) {
 	compiled := map[id]*yaml.RNode{}
 	var generated []emit.Object
 	for _, o := range out.Objects {
@@ -93,13 +93,17 @@ func merge(objects []*source.Object, out *compiler.Output) []*yaml.RNode {
 		}
 	}
 	for _, o := range generated {
-		n := yaml.NewRNode(o.Node)
+		tree, err := o.Tree()
+		if err != nil {
+			return nil, err
+		}
+		n := yaml.NewRNode(tree)
 		if e, ok := earlier[id{o.GroupKind(), o.Namespace, o.Name}]; ok {
 			keepFile(n, e)
 		}
 		items = append(items, n)
 	}
-	return items
+	return items, nil
 }
 
 // compiledForm finds the compiled form of an item. The item may state no

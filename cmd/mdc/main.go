@@ -74,26 +74,20 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
 	}
 	root.SetIn(a.stdin)
-	root.SetOut(a.stderr) // help is not a result
+	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.SetOut(a.stderr) // help is not a result
+		help(c, args)
+	})
 	root.AddCommand(
 		newBuild(a),
 		newPods(a),
 		newFn(a),
 		newSchema(a),
+		newValidate(a),
 		newVersion(a),
 	)
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			for _, shell := range c.Commands() {
-				redirect(shell, a)
-			}
-		}
-	}
 	return root
 }
-
-// redirect makes a completion script a result, which goes to stdout.
-func redirect(c *cobra.Command, a *app) { c.SetOut(a.stdout) }

@@ -69,11 +69,7 @@ func pods(out *compiler.Output) ([]emit.Object, error) {
 					if err != nil {
 						return nil, fmt.Errorf("stamping: %w", err)
 					}
-					o, err := emit.New(pod, d.ModelDeployment.Name)
-					if err != nil {
-						return nil, err
-					}
-					objects = append(objects, o)
+					objects = append(objects, emit.New(pod, d.ModelDeployment.Name))
 				}
 			}
 		}

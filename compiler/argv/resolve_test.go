@@ -186,3 +186,25 @@ func TestTablesAreCopies(t *testing.T) {
 		}
 	}
 }
+
+func TestResolveArtifact(t *testing.T) {
+	tests := map[string]struct {
+		engine      Engine
+		token, want string
+	}{
+		"exact":                {VLLM, "--model=x", "--model"},
+		"prefix":               {VLLM, "--tokenizer-rev", "--tokenizer-revision"},
+		"flag of its own":      {VLLM, "--tokenizer=x", ""},
+		"shorter than its own": {VLLM, "--tokenize=x", "--tokenizer-revision"},
+		"sglang alias":         {SGLang, "--model", FlagModelPath},
+		"sglang flag":          {SGLang, "--tokenizer-path", ""},
+		"other engine":         {"other", "--model", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, ok := ResolveArtifact(test.engine, test.token); got != test.want || ok != (test.want != "") {
+				t.Errorf("ResolveArtifact(%s, %s) = %q, %v", test.engine, test.token, got, ok)
+			}
+		})
+	}
+}

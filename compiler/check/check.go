@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package check holds the rules that judge a ModelDeployment. A rule is a pure
-// function over the deployment, the stored one it replaces and the facts.
+// function over the deployment, the stored one it replaces and the facts, so
+// that the command line, a function and a webhook refuse the same things in the
+// same words.
 package check
 
 import (
+	"slices"
+	"strings"
+
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/facts"
@@ -14,9 +19,24 @@ import (
 
 // Subject is one deployment under judgement, with every default written in.
 type Subject struct {
+	// Object is where the deployment was written.
 	Object *source.Object
-	New    *v1.ModelDeployment
-	Facts  *facts.Index
+	// New is the deployment; nil when it cannot be read.
+	New *v1.ModelDeployment
+	// Old is the stored deployment that New replaces; nil on create.
+	Old *v1.ModelDeployment
+	// Deleting: the deployment is on its way out. What became of other objects
+	// must then not hold up the update that lets it go.
+	Deleting bool
+	// Rendering: Pods are made of the deployment, so that what would only make
+	// them invalid is refused too.
+	Rendering bool
+	// Facts are the other objects.
+	Facts *facts.Index
+	// Structure is what the schema has against the object as it was written.
+	Structure diag.List
+
+	now, before *deployment
 }
 
 // Fault is what a rule has against a deployment.
@@ -27,23 +47,108 @@ type Fault struct {
 	Message string
 	// Remedy says what to do about it.
 	Remedy string
+	// Where is the field to point at; empty points at Field.
+	Where string
+	// Invalid makes a warning an error where Pods are rendered: an API server
+	// would refuse them.
+	Invalid bool
 }
+
+// When says under which circumstances a rule is judged.
+type When uint8
+
+const (
+	// Always is any time.
+	Always When = 0
+	// OnUpdate needs a stored object to compare with.
+	OnUpdate When = 1 << iota
+	// Live reads objects that may vanish before the deployment does; it is
+	// skipped while the deployment is deleted.
+	Live
+	// Late is judged only when nothing has been refused.
+	Late
+	// Whole judges a block as one: a fault of the schema anywhere in it says
+	// enough.
+	Whole
+)
 
 // Rule judges one thing.
 type Rule struct {
 	// Slug is the stable name of the rule.
 	Slug     string
 	Severity diag.Severity
+	When     When
 	Judge    func(*Subject) []Fault
 }
 
-// Judge returns what all rules have against a deployment.
+// Judge returns what the schema and all rules have against a deployment. A
+// deployment that cannot be read is judged by the schema alone.
 func Judge(s *Subject) diag.List {
-	var out diag.List
+	out := slices.Clone(s.Structure)
+	if s.New == nil {
+		return out
+	}
+	s.look()
 	for _, r := range Rules {
+		if !s.applies(r, out) {
+			continue
+		}
 		for _, f := range r.Judge(s) {
-			out = append(out, s.Object.Finding(r.Severity, r.Slug, f.Field, f.Message, f.Remedy))
+			if s.covered(r, f) {
+				continue
+			}
+			severity := r.Severity
+			if f.Invalid && s.Rendering {
+				severity = diag.Error
+			}
+			finding := s.Object.Finding(severity, r.Slug, f.Field, f.Message, f.Remedy)
+			if f.Where != "" {
+				finding.Position = s.Object.Position(f.Where)
+			}
+			out = append(out, finding)
 		}
 	}
 	return out
+}
+
+func (s *Subject) applies(r Rule, before diag.List) bool {
+	switch {
+	case r.When&OnUpdate != 0 && s.Old == nil,
+		r.When&Live != 0 && s.Deleting,
+		r.When&Late != 0 && before.HasErrors():
+		return false
+	}
+	return true
+}
+
+// covered reports whether the schema has already refused the field that a fault
+// is about: one mistake is reported once.
+func (s *Subject) covered(r Rule, f Fault) bool {
+	return slices.ContainsFunc(s.Structure, func(v diag.Finding) bool {
+		return v.Field == f.Field ||
+			r.When&Whole != 0 && within(v.Field, f.Field) ||
+			v.Rule == slugRequired && within(f.Field, v.Field)
+	})
+}
+
+// broken reports whether the schema has refused a field or something in it.
+func (s *Subject) broken(field string) bool {
+	return slices.ContainsFunc(s.Structure, func(v diag.Finding) bool {
+		return v.Field == field || within(v.Field, field)
+	})
+}
+
+// misspelt reports whether a mapping has a field that the schema does not know.
+// What is absent from it may only be spelled wrong.
+func (s *Subject) misspelt(mapping string) bool {
+	return slices.ContainsFunc(s.Structure, func(v diag.Finding) bool {
+		rest, ok := strings.CutPrefix(v.Field, mapping+".")
+		return v.Rule == source.RuleUnknown && ok && !strings.ContainsAny(rest, ".[")
+	})
+}
+
+// within reports whether a field lies inside a block.
+func within(field, block string) bool {
+	rest, ok := strings.CutPrefix(field, block)
+	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }

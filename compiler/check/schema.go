@@ -4,16 +4,23 @@
 package check
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/source"
 )
+
+// slugRequired is the rule of fields that are missing.
+const slugRequired = "schema-required"
 
 // kindSlugs names the rules that do not depend on the field.
 var kindSlugs = map[source.ViolationKind]string{
 	source.Unknown:      source.RuleUnknown,
 	source.DuplicateKey: source.RuleYAML,
 	source.Type:         source.RuleType,
-	source.Required:     "schema-required",
+	source.Required:     slugRequired,
 }
 
 // fieldSlugs names the rule of each field's bounds, by its path without
@@ -77,7 +84,27 @@ func slugOf(v source.Violation) string {
 // fields, bounds.
 func Schema(o *source.Object) (out diag.List) {
 	for _, v := range source.ModelDeploymentSchema().Validate(o) {
-		out = append(out, v.Finding(o, slugOf(v)))
+		f := v.Finding(o, slugOf(v))
+		switch {
+		case f.Rule == "role-count":
+			if n, err := strconv.Atoi(v.Value); err == nil {
+				f.Message, f.Remedy = tooManyRoles(n).Message, tooManyRoles(n).Remedy
+			}
+		case v.Kind == source.MinLength && v.Value == "":
+			f.Message += "; it needs at least " + v.Bound + " character"
+		}
+		if f.Remedy == "" && len(v.Allowed) > 0 {
+			f.Remedy = "write " + strings.Join(v.Allowed, " or ")
+		}
+		out = append(out, f)
 	}
 	return out
+}
+
+// Readable reports whether an object with these findings of its schema can be
+// read: bounds may be broken, but every value has its type.
+func Readable(l diag.List) bool {
+	return !slices.ContainsFunc(l, func(f diag.Finding) bool {
+		return f.Rule == source.RuleType || f.Rule == source.RuleYAML
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -73,11 +74,29 @@ func (t Text) excerpt(b *strings.Builder, p Position) {
 	if !ok || !utf8.ValidString(line) {
 		return
 	}
-	line, column := window(line, p.Column)
-	fmt.Fprintf(b, "%5d | %s\n", p.Line, line)
+	line, column := window(line, characters(line, p.Column))
+	fmt.Fprintf(b, "%5d | %s\n", p.Line, printable(line))
 	if column > 0 {
 		fmt.Fprintf(b, "      | %s%s\n", indent(line, column), t.paint(bold, "^"))
 	}
+}
+
+// characters turns a column that counts bytes into one that counts characters.
+func characters(line string, column int) int {
+	if column < 1 {
+		return column
+	}
+	return utf8.RuneCountInString(line[:min(column-1, len(line))]) + 1
+}
+
+// printable keeps a line from commanding the terminal.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, line)
 }
 
 // widest is the number of characters of a source line that are shown.

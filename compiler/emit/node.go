@@ -8,24 +8,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// New returns a generated object ready to be printed, its fields in the order
-// of the API. It has no status: that is the cluster's to write.
+// New returns a generated object ready to be printed.
 func New(o interface {
 	metav1.Object
 	runtime.Object
-}, deployment string) (Object, error) {
-	node, err := Node(o)
-	if err != nil {
-		return Object{}, err
-	}
-	dropKey(node, "status")
-	apiVersionFirst(node)
+}, deployment string) Object {
 	apiVersion, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	return Object{
 		APIVersion: apiVersion,
@@ -33,8 +27,23 @@ func New(o interface {
 		Namespace:  o.GetNamespace(),
 		Name:       o.GetName(),
 		Deployment: deployment,
-		Node:       node,
-	}, nil
+		generated:  o,
+	}
+}
+
+// Tree returns the object as YAML. The fields of a generated object are in the
+// order of the API, and it has no status: that is the cluster's to write.
+func (o *Object) Tree() (*yaml.Node, error) {
+	if o.Node != nil {
+		return o.Node, nil
+	}
+	n, err := Node(o.generated)
+	if err != nil {
+		return nil, err
+	}
+	dropKey(n, "status")
+	apiVersionFirst(n)
+	return n, nil
 }
 
 // Node converts a value to YAML through its JSON form, keeping the order of its
@@ -101,18 +110,14 @@ func stringNode(s string) *yaml.Node {
 	return n
 }
 
-// mayBeNonString is a cheap test that every number, boolean, null, date and
-// special value of YAML 1.1 passes, so that few strings need the parser.
+// mayBeNonString is a cheap test that everything passes which YAML 1.1 reads as
+// a number, a boolean, a null, a date or a special value, so that few strings
+// need the parser. The words among these have at most five letters.
 func mayBeNonString(s string) bool {
-	if s == "" {
+	if s == "" || strings.IndexByte("0123456789+-.~=<", s[0]) >= 0 {
 		return true
 	}
-	switch c := s[0]; {
-	case c >= '0' && c <= '9':
-		return true
-	default:
-		return bytes.IndexByte([]byte("+-.~=<yYnNtTfFoO"), c) >= 0 && len(s) <= 64
-	}
+	return len(s) <= len("false") && strings.IndexByte("yYnNtTfFoO", s[0]) >= 0
 }
 
 // apiVersionFirst swaps the first two keys, which the API's structs declare the

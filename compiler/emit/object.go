@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +23,11 @@ type Object struct {
 	// Deployment is the ModelDeployment that the object was generated for, or
 	// that it is; empty for an object passed through.
 	Deployment string
-	Node       *yaml.Node
+	// Node is the tree of an object of the input; nil for a generated object,
+	// whose tree is made when it is printed.
+	Node *yaml.Node
+
+	generated any
 }
 
 // GroupKind is the group and kind, for example "apps/Deployment".
@@ -63,16 +68,23 @@ func Sort(objects []Object) {
 
 // YAML prints objects as a stream of documents.
 func YAML(w io.Writer, objects []Object) error {
-	e := yaml.NewEncoder(w)
-	for _, o := range objects {
-		if err := e.Encode(o.Node); err != nil {
+	for i, o := range objects {
+		if i > 0 {
+			if _, err := io.WriteString(w, "---\n"); err != nil {
+				return err
+			}
+		}
+		// One encoder for all would keep every event of the stream in memory.
+		e := yaml.NewEncoder(w)
+		tree, err := o.Tree()
+		if err == nil {
+			err = errors.Join(e.Encode(tree), e.Close())
+		}
+		if err != nil {
 			return fmt.Errorf("printing %s %s/%s: %w", o.Kind, o.Namespace, o.Name, err)
 		}
 	}
-	if len(objects) == 0 {
-		return nil
-	}
-	return e.Close()
+	return nil
 }
 
 // JSON prints objects as one v1 List.
@@ -83,7 +95,11 @@ func JSON(w io.Writer, objects []Object) error {
 		Items      []json.RawMessage `json:"items"`
 	}{APIVersion: "v1", Kind: "List", Items: []json.RawMessage{}}
 	for _, o := range objects {
-		b, err := yaml.NewRNode(o.Node).MarshalJSON()
+		tree, err := o.Tree()
+		if err != nil {
+			return err
+		}
+		b, err := yaml.NewRNode(tree).MarshalJSON()
 		if err != nil {
 			return fmt.Errorf("printing %s %s/%s: %w", o.Kind, o.Namespace, o.Name, err)
 		}

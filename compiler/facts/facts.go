@@ -8,6 +8,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,9 +91,6 @@ func (s *store[T]) add(o *source.Object, namespace string) diag.List {
 // Kinds of the core API that are facts.
 const kindRuntimeClass = "RuntimeClass"
 
-// settingsNamespace is where the GPUStack operator keeps its Settings.
-const settingsNamespace = "gpustack-system"
-
 // IsFact reports whether a compile reads objects of this kind.
 func IsFact(o *source.Object) bool {
 	_, ok := adders[groupKind(o)]
@@ -133,6 +131,9 @@ func New(objects []*source.Object, namespace string, overrides map[string]string
 	x.bindings.namespaced = true
 	x.artifacts.namespaced = true
 	var findings diag.List
+	// In an order that is not the input's: of two objects that an overlay has
+	// renamed from one name, the first is found by it.
+	objects = slices.SortedStableFunc(slices.Values(objects), source.Compare)
 	for _, o := range objects {
 		add, ok := adders[groupKind(o)]
 		if !ok {

@@ -1,21 +1,22 @@
-import socket, ssl, time, urllib.error, urllib.request
+import socket, ssl, time, urllib.request
 
 start = time.monotonic()
 url = "@URL@"
 gauges = {@GAUGES@}
 deadline = start + @SECONDS@
 
-tls = ssl.create_default_context()
-tls.check_hostname = False
-tls.verify_mode = ssl.CERT_NONE
-client = urllib.request.build_opener(
-    urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls))
+def new_client():
+    tls = ssl.create_default_context()
+    tls.check_hostname = False
+    tls.verify_mode = ssl.CERT_NONE
+    return urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls))
 
 def timed_out(error):
     reason = getattr(error, "reason", error)
     return isinstance(reason, (socket.timeout, TimeoutError))
 
-def requests_held():
+def requests_held(client):
     try:
         with client.open(url, timeout=1) as reply:
             text = reply.read().decode("utf-8", "replace")
@@ -37,9 +38,10 @@ def requests_held():
 
 try:
     time.sleep(5)
+    client = new_client()
     idle = 0
     while idle < 2 and time.monotonic() < deadline:
-        idle = idle + 1 if requests_held() == 0 else 0
+        idle = idle + 1 if requests_held(client) == 0 else 0
         if idle < 2:
             time.sleep(1)
 except Exception:

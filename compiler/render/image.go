@@ -26,8 +26,8 @@ func (r *Role) image() (image string, late bool, findings diag.List) {
 		return stated, false, nil
 	}
 	role, typ := r.spec().Name, r.Type.Name
-	refuse := func(rule, path, message, remedy string) {
-		findings = append(findings, r.refuse(rule, path,
+	refuse := func(rule, message, remedy string) {
+		findings = append(findings, r.refuse(rule, "instanceType",
 			fmt.Sprintf("role %q states no image and none can be synthesized: %s", role, message), remedy))
 	}
 	version := r.Deployment.Spec.Engine.Version
@@ -43,14 +43,14 @@ func (r *Role) image() (image string, late bool, findings diag.List) {
 	variant := ""
 	switch {
 	case !r.Type.Spec.Acceleratable:
-		refuse("image-maker", "instanceType",
+		refuse("image-maker",
 			fmt.Sprintf("InstanceType %q has no accelerators, and there is no runner image for CPUs; this never resolves", typ), stateImage)
 	case manufacturer == "":
-		refuse("image-maker-unknown", "instanceType",
+		refuse("image-maker-unknown",
 			fmt.Sprintf("the manufacturer of InstanceType %q has not been observed; it resolves once status.detail.manufacturer is among the facts", typ),
 			"refresh the InstanceType among the facts, or "+stateImage)
 	case m.backend == "":
-		refuse("image-maker", "instanceType",
+		refuse("image-maker",
 			fmt.Sprintf("there is no runner image for the manufacturer %q of InstanceType %q; this never resolves", manufacturer, typ), stateImage)
 	case manufacturer == facts.ManufacturerAscend:
 		family := r.Type.Status.Detail.Family
@@ -61,7 +61,7 @@ func (r *Role) image() (image string, late bool, findings diag.List) {
 				message = fmt.Sprintf("the Ascend family of InstanceType %q has not been observed; it resolves once status.detail.family is among the facts", typ)
 				remedy = "refresh the InstanceType among the facts, or " + stateImage
 			}
-			refuse("image-variant", "instanceType", message, remedy)
+			refuse("image-variant", message, remedy)
 		}
 	}
 	if findings != nil {

@@ -21,12 +21,21 @@ var storagePerCard = resource.MustParse("15Gi")
 
 // request is what the role asks of the accelerators of one Pod.
 type request struct {
-	// cards is the number of cards; a slice or a partition is one.
+	// cards is the number asked for.
 	cards int64
 	// memory and cores are percentages of one card; zero: no slice.
 	memory, cores int32
 	// profile is a hardware partition; nil: none.
 	profile *v1.PartitionProfile
+}
+
+// whole is how many times the figures of one card count: a slice or a partition
+// counts as one card, and so does a Pod without cards.
+func (q request) whole() int64 {
+	if q.profile != nil || q.memory > 0 {
+		return 1
+	}
+	return max(q.cards, 1)
 }
 
 // request reads the role's resources against what its type offers. A mode that
@@ -114,14 +123,12 @@ func (r *Role) general(q request) (corev1.ResourceList, diag.List) {
 	cpu := unit("unitResources.cpu", r.Type.Spec.UnitResources.CPU)
 	memory := unit("unitResources.ram", r.Type.Spec.UnitResources.RAM)
 	storage := storagePerCard.DeepCopy()
+	storage.Mul(q.whole())
 	if bound := r.Type.Spec.LocalStorage; bound != "" {
 		local := unit("localStorage", bound)
-		storage.Mul(max(q.cards, 1))
 		if local.Cmp(storage) < 0 {
 			storage = local
 		}
-	} else {
-		storage.Mul(max(q.cards, 1))
 	}
 	if findings != nil {
 		return nil, findings
@@ -136,12 +143,12 @@ func (r *Role) general(q request) (corev1.ResourceList, diag.List) {
 					q.profile.Name, r.Type.Name, q.profile.MemoryMib, r.Type.Status.Detail.Memory),
 				"correct status.detail of the InstanceType")}
 		}
-		cpu, memory = share(cpu, percent), share(memory, percent)
+		cpu, memory = shareOfCores(cpu, percent), shareOfBytes(memory, percent)
 	case q.memory > 0:
-		cpu, memory = share(cpu, int64(q.memory)), share(memory, int64(q.memory))
+		cpu, memory = shareOfCores(cpu, int64(q.memory)), shareOfBytes(memory, int64(q.memory))
 	default:
-		cpu.Mul(max(q.cards, 1))
-		memory.Mul(max(q.cards, 1))
+		cpu.Mul(q.whole())
+		memory.Mul(q.whole())
 	}
 	return corev1.ResourceList{
 		corev1.ResourceCPU:              cpu,
@@ -163,12 +170,13 @@ func (r *Role) partitionPercent(p *v1.PartitionProfile) (int64, bool) {
 	return min(max(p.MemoryMib*100/cardMiB, 1), 100), true
 }
 
-// share is a percentage of a quantity, cut to thousandths of a core or to whole
-// bytes.
-func share(q resource.Quantity, percent int64) resource.Quantity {
-	if q.Format == resource.DecimalSI {
-		return *resource.NewMilliQuantity(q.MilliValue()*percent/100, q.Format)
-	}
+// shareOfCores is a percentage of cores, cut to thousandths.
+func shareOfCores(q resource.Quantity, percent int64) resource.Quantity {
+	return *resource.NewMilliQuantity(q.MilliValue()*percent/100, resource.DecimalSI)
+}
+
+// shareOfBytes is a percentage of bytes, cut to whole ones.
+func shareOfBytes(q resource.Quantity, percent int64) resource.Quantity {
 	return *resource.NewQuantity(q.Value()*percent/100, q.Format)
 }
 

@@ -4,10 +4,10 @@
 package replica
 
 import (
-	"path"
-	"strings"
+	"regexp"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 )
 
@@ -53,6 +53,13 @@ func defaultVolume(v *corev1.VolumeSource) {
 		}
 	case v.HostPath != nil:
 		fillInPtr(&v.HostPath.Type, corev1.HostPathUnset)
+	case v.Image != nil:
+		fillIn(&v.Image.PullPolicy, pullPolicy(v.Image.Reference))
+	case *v == corev1.VolumeSource{}:
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	}
+	if v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil {
+		v.EmptyDir.SizeLimit = ptr.To(canonical(*v.EmptyDir.SizeLimit))
 	}
 }
 
@@ -76,19 +83,52 @@ func defaultContainer(c *corev1.Container) {
 		fillIn(&p.PeriodSeconds, defaultProbePeriod)
 		fillIn(&p.SuccessThreshold, defaultProbeSuccesses)
 		fillIn(&p.FailureThreshold, defaultProbeFailures)
-		if p.HTTPGet != nil {
-			fillIn(&p.HTTPGet.Path, "/")
-			fillIn(&p.HTTPGet.Scheme, corev1.URISchemeHTTP)
+		defaultHTTPGet(p.HTTPGet)
+		if p.GRPC != nil {
+			fillInPtr(&p.GRPC.Service, "")
 		}
 	}
-	for name, limit := range c.Resources.Limits {
-		if _, ok := c.Resources.Requests[name]; ok {
+	if c.Lifecycle != nil {
+		for _, h := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+			if h != nil {
+				defaultHTTPGet(h.HTTPGet)
+			}
+		}
+	}
+	defaultResources(&c.Resources)
+}
+
+// defaultResources also requests what is limited, as an API server does in a
+// Pod, though not in a PodTemplate.
+func defaultResources(r *corev1.ResourceRequirements) {
+	for name, limit := range r.Limits {
+		if _, ok := r.Requests[name]; ok {
 			continue
 		}
-		if c.Resources.Requests == nil {
-			c.Resources.Requests = corev1.ResourceList{}
+		if r.Requests == nil {
+			r.Requests = corev1.ResourceList{}
 		}
-		c.Resources.Requests[name] = limit.DeepCopy()
+		r.Requests[name] = limit.DeepCopy()
+	}
+	for _, list := range []corev1.ResourceList{r.Limits, r.Requests} {
+		for name, q := range list {
+			list[name] = canonical(q)
+		}
+	}
+}
+
+// canonical returns a quantity that is spelled the same whatever the spelling
+// of its value. An API server rounds up to thousandths.
+func canonical(q resource.Quantity) resource.Quantity {
+	q = q.DeepCopy()
+	q.RoundUp(resource.Milli)
+	return *resource.NewDecimalQuantity(*q.AsDec(), resource.BinarySI)
+}
+
+func defaultHTTPGet(h *corev1.HTTPGetAction) {
+	if h != nil {
+		fillIn(&h.Path, "/")
+		fillIn(&h.Scheme, corev1.URISchemeHTTP)
 	}
 }
 
@@ -98,17 +138,29 @@ func defaultFieldRef(f *corev1.ObjectFieldSelector) {
 	}
 }
 
+// imageReference takes an image apart into its tag and its digest.
+var imageReference = func() *regexp.Regexp {
+	const (
+		label      = `[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?`
+		host       = `(?:` + label + `(?:\.` + label + `)*|\[[0-9A-Fa-f:]+\])`
+		registry   = `(?:` + host + `(?::[0-9]+)?/)?`
+		repository = `[a-z0-9]+(?:(?:\.|__?|-+|/)[a-z0-9]+)*`
+		tag        = `(?::(\w[\w.-]{0,127}))?`
+		algorithm  = `[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*`
+		digest     = `(?:@(` + algorithm + `:[0-9a-fA-F]{32,}))?`
+	)
+	return regexp.MustCompile(`^` + registry + repository + tag + digest + `$`)
+}()
+
 // pullPolicy is Always for the tag "latest", stated or implied, and
-// IfNotPresent for any other tag and for a digest.
+// IfNotPresent for any other tag, for a digest without a tag, and for what is
+// no image reference.
 func pullPolicy(image string) corev1.PullPolicy {
-	name, _, digested := strings.Cut(image, "@")
-	if digested {
-		return corev1.PullIfNotPresent
+	m := imageReference.FindStringSubmatch(image)
+	if m != nil && (m[1] == "latest" || m[1] == "" && m[2] == "") {
+		return corev1.PullAlways
 	}
-	if _, tag, tagged := strings.Cut(path.Base(name), ":"); tagged && tag != "latest" {
-		return corev1.PullIfNotPresent
-	}
-	return corev1.PullAlways
+	return corev1.PullIfNotPresent
 }
 
 func fillIn[T comparable](field *T, value T) {

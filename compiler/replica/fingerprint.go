@@ -23,29 +23,34 @@ import (
 func Fingerprint(pod *corev1.Pod) (string, error) {
 	annotations := maps.Clone(pod.Annotations)
 	delete(annotations, v1.AnnotationPodSpecHash)
-	spec := pod.Spec.DeepCopy()
-	setDefaults(spec)
-	document, err := json.Marshal(struct {
+	defaulted := pod.Spec.DeepCopy()
+	setDefaults(defaulted)
+	spec, err := tree(defaulted)
+	if err != nil {
+		return "", err
+	}
+	return hash(struct {
 		Labels      map[string]string `json:"labels"`
 		Annotations map[string]string `json:"annotations"`
-		Spec        *corev1.PodSpec   `json:"spec"`
+		Spec        any               `json:"spec"`
 	}{pod.Labels, annotations, spec})
-	if err != nil {
-		return "", err
-	}
-	return sortedHash(document)
 }
 
-// sortedHash hashes a JSON document with its keys in order.
-func sortedHash(document []byte) (string, error) {
-	var tree any
-	if err := json.Unmarshal(document, &tree); err != nil {
-		return "", err
+// tree is the JSON form of a value. The keys of its objects are written in
+// order, whatever the order of the fields in a version of the API's library.
+func tree(v any) (out any, err error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
 	}
-	canonical, err := json.Marshal(tree)
+	return out, json.Unmarshal(b, &out)
+}
+
+func hash(v any) (string, error) {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(canonical)
+	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
 }

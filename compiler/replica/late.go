@@ -98,18 +98,23 @@ var (
 	envField      = regexp.MustCompile(`^spec\.(?:initContainers|containers)\[([^\]]+)\]\.env\[([^\]]+)\]\.value$`)
 )
 
-// LabelField, AnnotationField, ImageField and EnvField spell the fields of a
-// template that may hold a late value.
-func LabelField(key string) string       { return "metadata.labels[" + key + "]" }
-func AnnotationField(key string) string  { return "metadata.annotations[" + key + "]" }
+// LabelField spells a label of a template as a field that may be late.
+func LabelField(key string) string { return "metadata.labels[" + key + "]" }
+
+// AnnotationField spells an annotation of a template.
+func AnnotationField(key string) string { return "metadata.annotations[" + key + "]" }
+
+// ImageField spells the image of a container.
 func ImageField(container string) string { return "spec.containers[" + container + "].image" }
+
+// EnvField spells the value of an environment variable.
 func EnvField(container, name string) string {
 	return "spec.containers[" + container + "].env[" + name + "].value"
 }
 
-// fill puts a late value into one field. A label is written, because a label
-// cannot hold a token; anywhere else the token is replaced, and a field that no
-// longer holds it stays as it is.
+// fill puts a late value into one field. A label cannot hold a token, so it is
+// left out until the value is known; anywhere else the token is replaced. A
+// field that someone has filled in by hand stays as it is.
 func fill(t *corev1.PodTemplateSpec, field string, name LateName, value string) error {
 	replace := func(s *string) { *s = strings.ReplaceAll(*s, name.Token(), value) }
 	if m := metadataField.FindStringSubmatch(field); m != nil {
@@ -117,7 +122,9 @@ func fill(t *corev1.PodTemplateSpec, field string, name LateName, value string) 
 			if t.Labels == nil {
 				t.Labels = map[string]string{}
 			}
-			t.Labels[m[2]] = value
+			if t.Labels[m[2]] == "" {
+				t.Labels[m[2]] = value
+			}
 			return nil
 		}
 		if s, ok := t.Annotations[m[2]]; ok {

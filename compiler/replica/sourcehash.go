@@ -4,8 +4,9 @@
 package replica
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 )
@@ -49,23 +50,28 @@ func SourceHash(md *v1.ModelDeployment, role string) (string, error) {
 		if r.Name == role {
 			doc.Role = r.DeepCopy()
 			doc.Role.Replicas = 0
+			canonicalResources(doc.Role.Resources)
 		}
 	}
 	if doc.Role == nil {
 		return "", fmt.Errorf("deployment %s/%s has no role %q", md.Namespace, md.Name, role)
 	}
-	b, err := json.Marshal(doc)
+	t, err := tree(doc)
 	if err != nil {
 		return "", err
 	}
-	var tree any
-	if err := json.Unmarshal(b, &tree); err != nil {
-		return "", err
+	return hash(withoutEmpty(t))
+}
+
+func canonicalResources(r *v1.RoleResources) {
+	if r == nil {
+		return
 	}
-	if b, err = json.Marshal(withoutEmpty(tree)); err != nil {
-		return "", err
+	for _, q := range []*resource.Quantity{r.Accelerator, r.Interface} {
+		if q != nil {
+			*q = canonical(*q)
+		}
 	}
-	return sortedHash(b)
 }
 
 // withoutEmpty drops every map entry that says nothing. Items of a list stay:

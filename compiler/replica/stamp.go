@@ -30,8 +30,9 @@ type Seat struct {
 }
 
 // Stamp returns the Pod of one seat. late gives the values of the template's
-// late-bound entries; entries without a value keep their token, and their list
-// stays on the Pod. It is a pure function of its arguments.
+// late-bound entries; entries without a value, or with an empty one, keep their
+// token, and their list stays on the Pod. It is a pure function of its
+// arguments.
 //
 // An error means that the template was not compiled by mdc, or not by a version
 // this one understands.
@@ -102,8 +103,8 @@ func bind(t *corev1.PodTemplate, spec *corev1.PodTemplateSpec, late map[LateName
 	}
 	var open []Late
 	for _, e := range entries {
-		value, ok := late[e.Name]
-		if !ok {
+		value := late[e.Name]
+		if value == "" {
 			open = append(open, e)
 			continue
 		}

@@ -128,14 +128,14 @@ func notText(b []byte) (offset int, what string) {
 
 func scan(t *text, c chunk, r report) []*document {
 	var docs []*document
-	starts := new([]int)
+	shared := &cursor{}
 	body := withoutDirective(c.body)
 	if looksLikeJSON(body) {
 		body = jsonEscapes(body)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(body))
 	for {
-		d := &document{text: t, start: c.start, body: body, starts: starts}
+		d := &document{text: t, start: c.start, body: body, cursor: shared}
 		n := &yaml.Node{}
 		if err := decode(dec, n); errors.Is(err, io.EOF) {
 			return docs

@@ -5,6 +5,7 @@ package source
 
 import (
 	"cmp"
+	"fmt"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -22,22 +23,35 @@ func (o *Object) SetNamespace(namespace string) error {
 	return o.Node.SetNamespace(namespace)
 }
 
-// SetRoleField writes a string into a field of a role, for example "resources",
-// "accelerator". Missing mappings on the way are made.
-func (o *Object) SetRoleField(role int, value string, path ...string) error {
-	roles, err := o.Node.Pipe(yaml.Lookup("spec", "roles"))
-	if err != nil {
-		return err
+// Set writes a string into a field, which keeps the comments of the value it
+// had. path is the names of fields and the indexes of lists; mappings on the way
+// are made, lists are not.
+func (o *Object) Set(value string, path ...any) error {
+	n := o.Node
+	for i, step := range path {
+		var next *yaml.RNode
+		var err error
+		switch step := step.(type) {
+		case int:
+			var elements []*yaml.RNode
+			if elements, err = n.Elements(); err == nil && step >= len(elements) {
+				err = fmt.Errorf("no item %d", step)
+			}
+			if err == nil {
+				next = elements[step]
+			}
+		case string:
+			if i == len(path)-1 {
+				return n.PipeE(yaml.SetField(step, yaml.NewStringRNode(value)))
+			}
+			next, err = n.Pipe(yaml.LookupCreate(yaml.MappingNode, step))
+		}
+		if err != nil {
+			return fmt.Errorf("writing %v: %w", path, err)
+		}
+		n = next
 	}
-	elements, err := roles.Elements()
-	if err != nil {
-		return err
-	}
-	last := len(path) - 1
-	return elements[role].PipeE(
-		yaml.LookupCreate(yaml.MappingNode, path[:last]...),
-		yaml.SetField(path[last], yaml.NewStringRNode(value)),
-	)
+	return fmt.Errorf("writing %v: the path ends in a list", path)
 }
 
 // Compare orders objects by kind, namespace, name and file, whatever the order

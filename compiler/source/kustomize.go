@@ -4,6 +4,7 @@
 package source
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -72,9 +73,16 @@ func (r *reading) kustomize(dir string) error {
 	return nil
 }
 
-func (t *tree) run(abs filesys.ConfirmedDir) (resmap.ResMap, error) {
+func (t *tree) run(abs filesys.ConfirmedDir) (built resmap.ResMap, err error) {
 	kustomizeLock.Lock()
 	defer kustomizeLock.Unlock()
+	// Kustomize does not check everything before it uses it, for example the
+	// target of a replacement.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize crashed: %v", p)
+		}
+	}()
 	// The path is absolute, so that kustomize does not take the directory for
 	// the address of a repository.
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(&t.overlay, abs.String())

@@ -126,6 +126,13 @@ func TestKustomize(t *testing.T) {
 				"app/b.yaml:6:1: schema-yaml: the key \"x\" stands twice in the object",
 			},
 		},
+		"a build that crashes": {
+			files: map[string]string{
+				"app/kustomization.yaml": "resources: [md.yaml]\nreplacements:\n- source: {kind: ModelDeployment, fieldPath: metadata.name}\n  targets: [null]\n",
+				"app/md.yaml":            deployment,
+			},
+			findings: []string{"app/kustomization.yaml: kustomize-build: kustomize cannot build the directory: kustomize crashed: runtime error: invalid memory address or nil pointer dereference"},
+		},
 		"a build that fails": {
 			files:    map[string]string{"app/kustomization.yaml": "resources: [missing.yaml]\n"},
 			findings: []string{"app/kustomization.yaml: kustomize-build: kustomize cannot build the directory: accumulating resources: accumulation err='accumulating resources from 'missing.yaml': 'app/missing.yaml' doesn't exist': must build at directory: not a valid directory: 'app/missing.yaml' doesn't exist"},

@@ -280,7 +280,7 @@ func TestLoadJSON(t *testing.T) {
 	const second = `"x":["on","1","\/p\ud83d\ude00","\ud83d","a\\\"/b","",true,null,1.5,"plain text","a: b"],"y":"z"}`
 	s := load(t, map[string]string{"a.json": `{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},` + "\n" + second}, "a.json")
 	equal(t, "findings", problems(s.Findings), nil)
-	const want = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nx:\n- \"on\"\n- \"1\"\n- \"/p\\U0001F600\"\n- \uFFFD\n- a\\\"/b\n- \"\"\n- true\n- null\n- 1.5\n- plain text\n- \"a: b\"\n\"y\": z\n"
+	const want = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nx:\n- \"on\"\n- \"1\"\n- \"/p\\U0001F600\"\n- \uFFFD\n- a\\\"/b\n- \"\"\n- true\n- null\n- 1.5\n- plain text\n- 'a: b'\n\"y\": z\n"
 	if got := s.Objects[0].Node.MustString(); got != want {
 		t.Errorf("got %s", got)
 	}

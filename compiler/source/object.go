@@ -61,6 +61,11 @@ func (o *Object) Group() string {
 	return group
 }
 
+// IsDeleting reports whether the object says that its deletion has begun.
+func (o *Object) IsDeleting() bool {
+	return stringOf(lookup(lookup(o.Node.YNode(), "metadata"), "deletionTimestamp")) != ""
+}
+
 // Finding makes a finding about a field of the object; an empty field is the
 // object as a whole.
 func (o *Object) Finding(severity diag.Severity, rule, field, message, remedy string) diag.Finding {

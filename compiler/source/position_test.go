@@ -87,3 +87,23 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
+
+// A minified file is one line; finding a place must not start over each time.
+func TestPositionInOneLongLine(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"apiVersion":"v1","kind":"List","items":[`)
+	for i := range 20_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"apiVersion":"v1","kind":"A","metadata":{"name":"é"},"x":"` + strings.Repeat("x", 300) + `"}`)
+	}
+	b.WriteString("]}")
+	s := load(t, map[string]string{"a.json": b.String()}, "a.json")
+	for _, o := range s.Objects {
+		p := o.Position("metadata.name")
+		if got := b.String()[p.Column-1 : p.Column+3]; got != `"é"` {
+			t.Fatalf("%s: %s", p, got)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -19,12 +20,17 @@ type text struct {
 	file string // as in Object.File
 	data []byte
 
-	starts []int // offset of every line, filled when first asked for
+	// Guards starts and the cursors of the documents: positions are asked for
+	// from everywhere, and what is needed for them is computed when it first is.
+	mu     sync.Mutex
+	starts []int // offset of every line
 }
 
 // at returns the position of a byte offset. Lines are those of an editor: they
 // end at \n, \r\n or \r.
 func (t *text) at(offset int) diag.Position {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	starts := t.lineStarts()
 	line, found := slices.BinarySearch(starts, offset)
 	if !found {
@@ -34,6 +40,8 @@ func (t *text) at(offset int) diag.Position {
 }
 
 func (t *text) line(n int) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	starts := t.lineStarts()
 	if n < 1 || n > len(starts) {
 		return "", false
@@ -95,7 +103,14 @@ type document struct {
 	body  []byte // the chunk as it was scanned, same offsets as the text
 	root  *yaml.Node
 
-	starts *[]int // of the chunk, filled when first asked for
+	cursor *cursor // shared by the documents of a chunk
+}
+
+// cursor is where the last position of a chunk was found. Positions are mostly
+// asked for in order, and a JSON file may be a single line.
+type cursor struct {
+	starts               []int // of the lines, as the scanner counts them
+	line, column, offset int
 }
 
 // node returns where a node starts. It is without a line for a node that was
@@ -109,17 +124,23 @@ func (d *document) node(n *yaml.Node) diag.Position {
 
 // at maps a line of the scanner, and a column in code points, to the file.
 func (d *document) at(line, column int) diag.Position {
-	if *d.starts == nil {
-		*d.starts = lineStarts(d.body, true)
+	return d.text.at(d.start + d.offset(line, column))
+}
+
+func (d *document) offset(line, column int) int {
+	d.text.mu.Lock()
+	defer d.text.mu.Unlock()
+	c := d.cursor
+	if c.starts == nil {
+		c.starts = lineStarts(d.body, true)
 	}
-	starts := *d.starts
-	if line > len(starts) {
-		line = len(starts)
+	line = min(line, len(c.starts))
+	if c.line != line || c.column > column {
+		c.line, c.column, c.offset = line, 1, c.starts[line-1]
 	}
-	offset := starts[line-1]
-	for ; column > 1 && offset < len(d.body); column-- {
-		_, width := utf8.DecodeRune(d.body[offset:])
-		offset += width
+	for ; c.column < column && c.offset < len(d.body); c.column++ {
+		_, width := utf8.DecodeRune(d.body[c.offset:])
+		c.offset += width
 	}
-	return d.text.at(d.start + offset)
+	return c.offset
 }

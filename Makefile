@@ -1,0 +1,38 @@
+# Everything that is needed besides Go and git is built from pinned modules.
+TOOLS := testdata/tools/go.mod
+TOOL  := go tool -modfile=$(TOOLS)
+LINT  := go tool -modfile=testdata/tools/lint/go.mod
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 60s
+
+.PHONY: build test lint generate verify bench fuzz schemas clean
+
+build: ## build bin/mdc
+	go build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/mdc ./cmd/mdc
+
+test: ## run all tests
+	go test ./...
+
+lint: ## run golangci-lint
+	$(LINT) golangci-lint run ./...
+
+generate: ## regenerate deepcopy functions and CustomResourceDefinitions
+	$(TOOL) controller-gen object paths=./compiler/api/...
+	$(TOOL) controller-gen crd paths=./compiler/api/... output:crd:dir=compiler/api/v1/crds
+
+verify: generate ## fail when generated files are not up to date
+	git diff --exit-code -- compiler/api
+
+bench: ## run the benchmarks; compare runs with: go tool -modfile=testdata/tools/go.mod benchstat
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME
+	go test -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) ./compiler/source
+	go test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) ./compiler/argv
+
+schemas: ## cut the schemas that tests validate against out of Kubernetes
+	cd testdata/tools && go run ./kubeschemas $$(go mod download -json k8s.io/kubernetes@v1.35.4 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') ../kubernetes/openapi-v1.35.4.json
+
+clean:
+	rm -rf bin

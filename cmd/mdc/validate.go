@@ -1,0 +1,109 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gpustack.ai/mdc/compiler"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// reports are the formats findings can be printed in, the default first. Those
+// for programs go to stdout whatever was found.
+var reports = []struct {
+	format string
+	print  func(a *app, in *input, l diag.List) error
+}{
+	{"text", (*app).report},
+	{"json", func(a *app, _ *input, l diag.List) error { return diag.JSON(a.stdout, l) }},
+}
+
+func reportFormats() (out []string) {
+	for _, r := range reports {
+		out = append(out, r.format)
+	}
+	return out
+}
+
+func newValidate(a *app) *cobra.Command {
+	var (
+		flags  inputFlags
+		format string
+		old    []string
+	)
+	c := &cobra.Command{
+		Use:   "validate [PATH...]",
+		Short: "Judge deployments by the rules of admission",
+		Long: `Judge the ModelDeployments in the given files or directories by the rules that
+also hold in the API server, and render nothing. With --old each deployment is
+judged as an update of the one of the same namespace and name there, otherwise
+as a new one.`,
+		Example: `  mdc validate deployment.yaml --facts facts/
+  mdc validate . --old ../main
+  mdc validate . -o json`,
+		RunE: func(_ *cobra.Command, paths []string) error {
+			return a.validate(&flags, paths, old, format)
+		},
+	}
+	flags.add(c)
+	formatFlag(c, &format, reportFormats()...)
+	c.Flags().StringArrayVar(&old, "old", nil, "file or directory of the stored deployments (repeatable)")
+	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
+	return c
+}
+
+func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format string) error {
+	stored := &source.Set{}
+	if len(oldPaths) > 0 {
+		var err error
+		if stored, err = (&source.Loader{FS: a.fs, Stdin: a.stdin}).Load(oldPaths...); err != nil {
+			return err
+		}
+	}
+	in, err := a.read(flags, paths, besides(oldPaths, paths)...)
+	if err != nil {
+		return err
+	}
+	objects := in.objects.Objects
+	for _, o := range in.objects.Skipped {
+		if compiler.IsModelDeployment(o) {
+			objects = append(objects, o)
+		}
+	}
+	findings := compiler.Validate(compiler.Input{
+		Objects:   objects,
+		Facts:     in.facts.Objects,
+		Namespace: flags.namespace,
+	}, stored.Objects)
+	findings = slices.Concat(in.objects.Findings, in.facts.Findings, stored.Findings, findings)
+	if flags.warningsAsErrors {
+		findings = findings.Escalate()
+	}
+	findings = findings.Sorted()
+	i := slices.Index(reportFormats(), format)
+	if err := reports[i].print(a, in, findings); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+// besides are the paths that are not given as input too: stored deployments
+// that lie within the input are not judged, unless they are all of it.
+func besides(old, paths []string) (out []string) {
+	for _, p := range old {
+		same := func(q string) bool { return filepath.Clean(p) == filepath.Clean(q) }
+		if !slices.ContainsFunc(paths, same) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compiler
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/check"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/facts"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// Validate judges every ModelDeployment of the input by the rules of admission
+// and nothing else: what a compile cannot render is not looked for. A
+// deployment is judged as an update of the one of its namespace and name among
+// the stored ones, and as a create when there is none. A deployment with a
+// deletionTimestamp is on its way out.
+func Validate(in Input, stored []*source.Object) diag.List {
+	index, findings := facts.New(slices.Concat(in.Facts, in.Objects), in.Namespace, in.Settings)
+	for _, o := range in.Objects {
+		if IsModelDeployment(o) {
+			findings = append(findings, validate(o, in.Namespace, index, stored)...)
+		}
+	}
+	return findings.Sorted()
+}
+
+func validate(o *source.Object, namespace string, index *facts.Index, stored []*source.Object) diag.List {
+	deleting := o.IsDeleting()
+	s := subject(o, namespace, index, deleting)
+	old := storedAs(s.Object, namespace, stored)
+	if old == nil {
+		return check.Judge(s)
+	}
+	before := subject(old, namespace, index, deleting)
+	if before.New == nil {
+		// Without the stored deployment an update cannot be judged. Why it cannot
+		// be read is all that counts of it.
+		unreadable := slices.DeleteFunc(before.Structure, func(f diag.Finding) bool { return check.Readable(diag.List{f}) })
+		return slices.Concat(unreadable, s.Structure)
+	}
+	s.Old = before.New
+	return check.Judge(s)
+}
+
+// storedAs returns the stored deployment of the namespace and name of another.
+func storedAs(o *source.Object, namespace string, stored []*source.Object) *source.Object {
+	in := func(o *source.Object) string { return cmp.Or(o.Namespace, namespace) }
+	for _, old := range stored {
+		if IsModelDeployment(old) && in(old) == in(o) && old.Name == o.Name {
+			return old
+		}
+	}
+	return nil
+}
+
+// subject reads one deployment for judgement. Its object is a copy with the
+// defaults and the namespace written in, so that the input stays as it was. It
+// has no deployment when a value has the wrong type.
+func subject(in *source.Object, namespace string, index *facts.Index, deleting bool) *check.Subject {
+	o := in.Copy()
+	s := &check.Subject{Object: o, Facts: index, Deleting: deleting, Structure: check.Schema(o)}
+	if !check.Readable(s.Structure) {
+		return s
+	}
+	source.ModelDeploymentSchema().Default(o)
+	md := &v1.ModelDeployment{}
+	if more := source.Decode(o, md); more.HasErrors() {
+		s.Structure = append(s.Structure, more...)
+		return s
+	}
+	if o.Namespace == "" && namespace != "" {
+		must(o.SetNamespace(namespace))
+		md.Namespace = namespace
+	}
+	if !deleting {
+		defaultAccelerators(md, o, index)
+	}
+	s.New = md
+	return s
+}
+
+// defaultAccelerators asks for one card where a role on a type with
+// accelerators says nothing. The schema cannot hold this default, because it
+// depends on the InstanceType.
+func defaultAccelerators(md *v1.ModelDeployment, o *source.Object, index *facts.Index) {
+	for i := range md.Spec.Roles {
+		r := &md.Spec.Roles[i]
+		t, ok := index.InstanceType(r.InstanceType)
+		if !ok || !t.Value.Spec.Acceleratable || (r.Resources != nil && r.Resources.Accelerator != nil) {
+			continue
+		}
+		if r.Resources == nil {
+			r.Resources = &v1.RoleResources{}
+		}
+		r.Resources.Accelerator = ptr.To(resource.MustParse("1"))
+		must(o.Set("1", "spec", "roles", i, "resources", "accelerator"))
+	}
+}
