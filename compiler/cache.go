@@ -57,28 +57,3 @@ func (c *compilation) cache(md *v1.ModelDeployment, o *source.Object) (*render.C
 		Dtype:    dtype,
 	}, nil
 }
-
-// unsupported refuses what this version does not compile, rather than compile a
-// part of it.
-func unsupported(md *v1.ModelDeployment, o *source.Object) diag.List {
-	var out diag.List
-	refuse := func(field, what string) {
-		out = append(out, o.Finding(diag.Error, "not-implemented", field,
-			"this version of mdc does not compile "+what, "remove it, or use a version that compiles it"))
-	}
-	if md.Spec.Router != nil {
-		refuse("spec.router", "a router")
-	}
-	if md.Spec.Model.ArtifactRef != nil {
-		refuse("spec.model.artifactRef", "weights from a ModelArtifact")
-	}
-	for i, r := range md.Spec.Roles {
-		if r.Kind != v1.RoleServer {
-			refuse(fmt.Sprintf("spec.roles[%d].kind", i), "roles of kind "+string(r.Kind))
-		}
-		if r.Resources != nil && r.Resources.Interface != nil && !r.Resources.Interface.IsZero() {
-			refuse(fmt.Sprintf("spec.roles[%d].resources.interface", i), "fabric interfaces")
-		}
-	}
-	return out
-}

@@ -105,6 +105,9 @@ func generated(d *Deployment) (out []claim) {
 	for _, s := range d.Services {
 		add(emit.New(s, d.Object.Name))
 	}
+	for _, o := range d.Router {
+		add(emit.New(o, d.Object.Name))
+	}
 	return out
 }
 

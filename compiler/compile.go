@@ -19,6 +19,7 @@ import (
 	"gpustack.ai/mdc/compiler/emit"
 	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/render"
+	"gpustack.ai/mdc/compiler/router"
 	"gpustack.ai/mdc/compiler/source"
 )
 
@@ -50,8 +51,12 @@ type Deployment struct {
 	Object *source.Object
 	// ModelDeployment has every default written in.
 	ModelDeployment *v1.ModelDeployment
-	Templates       []*corev1.PodTemplate
-	Services        []*corev1.Service
+	// Roles are what its roles were rendered from, in their order.
+	Roles     []*render.Role
+	Templates []*corev1.PodTemplate
+	Services  []*corev1.Service
+	// Router is the objects of the request router; empty without one.
+	Router []router.Object
 }
 
 // Compile compiles every ModelDeployment of the input. The output is nil when
@@ -105,11 +110,15 @@ func (c *compilation) compile(o *source.Object) {
 		c.findings = append(c.findings, findings...)
 		return
 	}
-	findings = append(findings, unsupported(md, o)...)
 	cache, more := c.cache(md, o)
 	findings = append(findings, more...)
-	roles := c.roles(md, cache)
-	d := Deployment{Object: o, ModelDeployment: md}
+	weights, more := c.weights(md, o)
+	findings = append(findings, more...)
+	if cache != nil && weights != nil {
+		cache.Prefix = weightIdentity(weights)
+	}
+	roles := c.roles(md, cache, weights)
+	d := Deployment{Object: o, ModelDeployment: md, Roles: roles}
 	for _, r := range roles {
 		templates, more := r.Templates()
 		findings = append(findings, place(o, more)...)
@@ -121,6 +130,7 @@ func (c *compilation) compile(o *source.Object) {
 		return
 	}
 	d.Services = render.Services(roles)
+	d.Router = router.Objects(c.router(md, roles))
 	c.deployments = append(c.deployments, d)
 }
 
@@ -134,7 +144,7 @@ func oncePerDeployment(findings diag.List) diag.List {
 		switch f.Rule {
 		case "engine-version":
 			return unversioned
-		case "image-version", "transport-unsupported":
+		case "image-version", "transport-unsupported", "pair-width":
 			again := seen[f.Rule+f.Field]
 			seen[f.Rule+f.Field] = true
 			return again
@@ -145,7 +155,7 @@ func oncePerDeployment(findings diag.List) diag.List {
 
 // roles returns the roles whose InstanceType is known; a rule refuses the
 // others.
-func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache) (out []*render.Role) {
+func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache, weights *render.Weights) (out []*render.Role) {
 	for i, r := range md.Spec.Roles {
 		t, ok := c.facts.InstanceType(r.InstanceType)
 		if !ok {
@@ -156,12 +166,32 @@ func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache) (out []
 			Index:           i,
 			Type:            t.Value,
 			Cache:           cache,
+			Weights:         weights,
 			Overcommit:      c.facts.Enabled(facts.SettingResourcesOvercommit),
+			SidecarImage:    c.facts.Setting(facts.SettingRoutingSidecarImage),
+			ReuseTimeWait:   c.facts.Enabled(facts.SettingTCPTimeWaitReuse),
 			HasRuntimeClass: c.facts.RuntimeClass,
 			CompilerVersion: c.in.Version,
 		})
 	}
 	return out
+}
+
+// router is what the request router of a deployment is rendered from.
+func (c *compilation) router(md *v1.ModelDeployment, roles []*render.Role) router.Input {
+	in := router.Input{
+		Deployment: md,
+		Image:      c.facts.Setting(facts.SettingRouterImage),
+		ProxyImage: c.facts.Setting(facts.SettingRouterProxyImage),
+	}
+	for i, r := range roles {
+		_, port := r.ServicePort()
+		in.Roles = append(in.Roles, router.Role{
+			Name: md.Spec.Roles[i].Name, Kind: md.Spec.Roles[i].Kind,
+			Endpoint: r.Endpoint(), Port: port, Publishes: r.Publishes(),
+		})
+	}
+	return in
 }
 
 // place gives findings about a deployment their object and position.

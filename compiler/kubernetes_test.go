@@ -24,6 +24,11 @@ var kubernetesSchemas = map[string]string{
 	"v1/PodTemplate": "io.k8s.api.core.v1.PodTemplate",
 	"v1/Service":     "io.k8s.api.core.v1.Service",
 	"v1/ConfigMap":   "io.k8s.api.core.v1.ConfigMap",
+
+	"v1/ServiceAccount":                        "io.k8s.api.core.v1.ServiceAccount",
+	"apps/v1/Deployment":                       "io.k8s.api.apps.v1.Deployment",
+	"rbac.authorization.k8s.io/v1/Role":        "io.k8s.api.rbac.v1.Role",
+	"rbac.authorization.k8s.io/v1/RoleBinding": "io.k8s.api.rbac.v1.RoleBinding",
 }
 
 // validator checks objects as strictly as an API server does with field

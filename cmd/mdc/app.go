@@ -24,6 +24,8 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	color          bool
+	// hints: somebody is there to read what else may be done.
+	hints bool
 }
 
 // inputFlags are the flags of every command that reads deployments.
@@ -135,10 +137,19 @@ func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
 
 // report prints findings for people.
 func (a *app) report(in *input, findings diag.List) error {
-	return diag.Text{Color: a.color, Line: func(p diag.Position) (string, bool) {
-		if line, ok := in.objects.Line(p); ok {
-			return line, true
-		}
-		return in.facts.Line(p)
-	}}.Print(a.stderr, findings)
+	if err := (diag.Text{Color: a.color, Line: in.line}).Print(a.stderr, findings); err != nil {
+		return err
+	}
+	if a.hints && findings.HasErrors() {
+		fmt.Fprintln(a.stderr, `run "mdc explain RULE" for more`)
+	}
+	return nil
+}
+
+// line returns a line of what was read.
+func (in *input) line(p diag.Position) (string, bool) {
+	if line, ok := in.objects.Line(p); ok {
+		return line, true
+	}
+	return in.facts.Line(p)
 }

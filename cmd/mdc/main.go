@@ -34,6 +34,7 @@ func run() int {
 		stdout: os.Stdout,
 		stderr: os.Stderr,
 		color:  isTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "",
+		hints:  isTerminal(os.Stderr),
 	}, programName(os.Args[0]))
 	switch err := root.Execute(); {
 	case err == nil:
@@ -85,6 +86,7 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		newBuild(a),
 		newPods(a),
 		newFn(a),
+		newExplain(a),
 		newSchema(a),
 		newValidate(a),
 		newVersion(a),

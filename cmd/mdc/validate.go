@@ -22,6 +22,10 @@ var reports = []struct {
 }{
 	{"text", (*app).report},
 	{"json", func(a *app, _ *input, l diag.List) error { return diag.JSON(a.stdout, l) }},
+	{"sarif", func(a *app, in *input, l diag.List) error {
+		return diag.SARIF{Version: version(), Doc: ruleDoc, Line: in.line}.Print(a.stdout, l)
+	}},
+	{"github", func(a *app, in *input, l diag.List) error { return diag.GitHub(a.stdout, l, in.line) }},
 }
 
 func reportFormats() (out []string) {
@@ -46,7 +50,8 @@ judged as an update of the one of the same namespace and name there, otherwise
 as a new one.`,
 		Example: `  mdc validate deployment.yaml --facts facts/
   mdc validate . --old ../main
-  mdc validate . -o json`,
+  mdc validate . -o json
+  mdc validate . -o sarif > mdc.sarif`,
 		RunE: func(_ *cobra.Command, paths []string) error {
 			return a.validate(&flags, paths, old, format)
 		},

@@ -74,6 +74,12 @@ func (t Text) excerpt(b *strings.Builder, p Position) {
 	if !ok || !utf8.ValidString(line) {
 		return
 	}
+	line, moved := mask(line, func(n int) (string, bool) {
+		return t.Line(Position{File: p.File, Line: p.Line - n})
+	})
+	if p.Column > 0 {
+		p.Column = moved(p.Column-1) + 1
+	}
 	line, column := window(line, characters(line, p.Column))
 	fmt.Fprintf(b, "%5d | %s\n", p.Line, printable(line))
 	if column > 0 {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,9 @@ func readValue(d *json.Decoder) (*yaml.Node, error) {
 			}
 			n.Content = append(n.Content, child)
 		}
+		if t == '{' {
+			n.Content = withoutBlanks(n.Content)
+		}
 		if len(n.Content) == 0 {
 			n.Style = yaml.FlowStyle
 		}
@@ -100,14 +104,44 @@ func readValue(d *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
+// blanks are fields that the structs of the API print even when they say
+// nothing.
+var blanks = map[string]bool{"resources": true, "status": true, "strategy": true}
+
+// withoutBlanks drops from the keys and values of a mapping what says nothing.
+func withoutBlanks(pairs []*yaml.Node) []*yaml.Node {
+	kept := pairs[:0]
+	for i := 0; i+1 < len(pairs); i += 2 {
+		k, v := pairs[i], pairs[i+1]
+		empty := v.Kind == yaml.MappingNode && len(v.Content) == 0
+		if v.Tag != yaml.NodeTagNull && !(empty && blanks[k.Value]) {
+			kept = append(kept, k, v)
+		}
+	}
+	return kept
+}
+
 // stringNode quotes what a YAML 1.1 parser such as kubectl's would not read as
-// a string.
+// the same string.
 func stringNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagString, Value: s}
-	if mayBeNonString(s) && yaml.IsYaml1_1NonString(n) {
+	if s == mergeKey || unfitForBlock(s) || mayBeNonString(s) && (yaml.IsYaml1_1NonString(n) || base60.MatchString(s)) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
+}
+
+// mergeKey is not read as a string, neither as a key nor as a value.
+const mergeKey = "<<"
+
+// base60 is what some parsers of YAML 1.1 read as a number of minutes or
+// seconds.
+var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
+
+// unfitForBlock reports whether a text of several lines would change, or not be
+// read at all, if it were printed as one block.
+func unfitForBlock(s string) bool {
+	return strings.Contains(s, "\n") && strings.ContainsAny(s[:1], " \t\n")
 }
 
 // mayBeNonString is a cheap test that everything passes which YAML 1.1 reads as

@@ -10,38 +10,62 @@ import (
 	"gpustack.ai/mdc/compiler/argv"
 )
 
-// bases is how each engine is started, up to the model.
+// Line is the command line of a managed role.
+type Line struct {
+	Engine v1.EngineName
+	// Model is what the engine loads: a name that its hub client knows, or a
+	// path.
+	Model string
+	// Revision is the commit to load; empty is the newest.
+	Revision  string
+	Connector Connector
+	// ExtraArgs are the role's own.
+	ExtraArgs []string
+	// ServedName is what clients call the model, when that is not what is
+	// loaded.
+	ServedName string
+	// Port to listen on, unless the role states one.
+	Port int32
+}
+
+// bases is how each engine is started, around the model.
 var bases = map[v1.EngineName]struct{ before, after []string }{
 	v1.EngineVLLM: {before: []string{"vllm", "serve"}},
 	v1.EngineSGLang: {
-		before: []string{"python3", "-m", "sglang.launch_server", "--model-path"},
+		before: []string{"python3", "-m", "sglang.launch_server", argv.FlagModelPath},
 		// Without it SGLang exports nothing, and neither the drain nor a router
 		// could read its load.
-		after: []string{"--enable-metrics"},
+		after: []string{argv.FlagEnableMetrics},
 	},
 }
 
-// Command assembles the whole command line of a managed role. Host and port
-// are filled in last and only where the role states none.
-func Command(name v1.EngineName, model string, c Connector, extraArgs []string, port int32) []string {
-	base := bases[name]
+// Command assembles the line. Host and port are filled in last and only where
+// the role states none.
+func (l Line) Command() []string {
+	base, engine := bases[l.Engine], argv.Engine(l.Engine)
 	out := append([]string{}, base.before...)
-	out = append(out, model)
+	out = append(out, l.Model)
 	out = append(out, base.after...)
-	out = append(out, c.Args...)
-	for _, group := range c.DefaultedArgs {
-		if !argv.Names(argv.Engine(name), extraArgs, group[0]) {
+	if l.Revision != "" {
+		out = append(out, argv.FlagRevision, l.Revision)
+	}
+	out = append(out, l.Connector.Args...)
+	for _, group := range l.Connector.DefaultedArgs {
+		if !argv.Names(engine, l.ExtraArgs, group[0]) {
 			out = append(out, group...)
 		}
 	}
-	out = append(out, extraArgs...)
+	out = append(out, l.ExtraArgs...)
+	if l.ServedName != "" && !argv.ReadServed(engine, l.ExtraArgs).Stated() {
+		out = append(out, argv.FlagServedModelName, l.ServedName)
+	}
 
-	listen := argv.ReadListen(argv.Engine(name), extraArgs)
+	listen := argv.ReadListen(engine, l.ExtraArgs)
 	if !listen.HostStated {
-		out = append(out, "--host", "0.0.0.0")
+		out = append(out, argv.FlagHost, "0.0.0.0")
 	}
 	if !listen.Port.Stated {
-		out = append(out, "--port", strconv.Itoa(int(port)))
+		out = append(out, argv.FlagPort, strconv.Itoa(int(l.Port)))
 	}
 	return out
 }

@@ -67,6 +67,9 @@ type Store struct {
 	Protocol string
 	// Tenant is the reuse domain; empty when the master keeps no tenants apart.
 	Tenant string
+	// Prefix keeps apart the blocks of different weights; empty when the model
+	// is known by its name alone.
+	Prefix string
 	// Dtype is the element type that the Binding declares, or empty when the
 	// engine's own flag is left to the user.
 	Dtype string

@@ -42,6 +42,11 @@ func store(f func(*engine.Store)) *engine.Store {
 	return s
 }
 
+// connector is that of a role of kind Server which no router reads from.
+func connector(d engine.Dialect, s *engine.Store) engine.Connector {
+	return engine.NewConnector(engine.Request{Dialect: d, Kind: v1.RoleServer, Store: s})
+}
+
 // TestCommand spells whole command lines of roles of kind Server.
 func TestCommand(t *testing.T) {
 	same := func(*engine.Store) {}
@@ -85,7 +90,7 @@ func TestCommand(t *testing.T) {
 				api = v1.EngineSGLang
 			}
 			extra := slices.Clone(tc.extra)
-			got := engine.Command(api, "M", engine.NewConnector(tc.dialect, tc.store), tc.extra, 8000)
+			got := engine.Line{Engine: api, Model: "M", Connector: connector(tc.dialect, tc.store), ExtraArgs: tc.extra, Port: 8000}.Command()
 			if diff := cmp.Diff(slices.Concat(tc.want...), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -99,7 +104,7 @@ func TestCommand(t *testing.T) {
 
 // TestClientConfig keeps values that JSON or HTML would escape intact.
 func TestClientConfig(t *testing.T) {
-	c := engine.NewConnector(engine.VLLM, store(func(s *engine.Store) { s.Endpoint = `a<b>&"c"` }))
+	c := connector(engine.VLLM, store(func(s *engine.Store) { s.Endpoint = `a<b>&"c"` }))
 	text := c.Annotations[v1.AnnotationClientConfig]
 	var got map[string]any
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -108,7 +113,7 @@ func TestClientConfig(t *testing.T) {
 	if got["master_server_address"] != `a<b>&"c"` {
 		t.Errorf("%s", text)
 	}
-	if diff := cmp.Diff(engine.Connector{}, engine.NewConnector(engine.VLLM, nil)); diff != "" {
+	if diff := cmp.Diff(engine.Connector{}, connector(engine.VLLM, nil)); diff != "" {
 		t.Errorf("connector without a store: %s", diff)
 	}
 }

@@ -16,17 +16,47 @@ const (
 	// SettingResourcesOvercommit requests less CPU, memory and storage than the
 	// limits.
 	SettingResourcesOvercommit SettingName = "instance-general-resources-overcommit"
+	// SettingRoutingSidecarImage is the routing proxy in front of a decode half.
+	SettingRoutingSidecarImage SettingName = "model-deployment-routing-sidecar-image"
+	// SettingTCPTimeWaitReuse lets the prefill half of an SGLang pair reuse
+	// sockets in TIME-WAIT. The kubelet must allow the sysctl.
+	SettingTCPTimeWaitReuse SettingName = "model-deployment-tcp-tw-reuse"
+	// SettingDeliveryMode is Engine or Node: who downloads the weights of a hub.
+	SettingDeliveryMode SettingName = "model-artifact-delivery-mode"
+	// SettingHuggingFaceEndpoint is the address of the Hugging Face hub.
+	SettingHuggingFaceEndpoint SettingName = "model-artifact-huggingface-endpoint"
+	// SettingModelScopeEndpoint is the address of the ModelScope hub.
+	SettingModelScopeEndpoint SettingName = "model-artifact-modelscope-endpoint"
+	// SettingHTTPSProxy is the proxy for downloads; empty is none.
+	SettingHTTPSProxy SettingName = "model-artifact-https-proxy"
+	// SettingNoProxy lists what is reached without the proxy.
+	SettingNoProxy SettingName = "model-artifact-no-proxy"
 	// SettingPrivilegedAllowed allows privileged roles.
 	SettingPrivilegedAllowed SettingName = "instance-privileged-allowed"
 	// SettingHostPathAllowed allows hostPath volumes.
 	SettingHostPathAllowed SettingName = "instance-host-path-volume-allowed"
+	// SettingRouterImage is the image of a router that states none. It carries
+	// the programs of all routers.
+	SettingRouterImage SettingName = "model-deployment-router-image"
+	// SettingRouterProxyImage is the image of the proxy in front of the endpoint
+	// picker of llm-d-router.
+	SettingRouterProxyImage SettingName = "model-deployment-router-proxy-image"
 )
 
 var settingDefaults = map[SettingName]string{
 	SettingKVCacheDtypeOwned:   "true",
 	SettingResourcesOvercommit: "false",
+	SettingRoutingSidecarImage: "gpustack/mirrored-llm-d-router-disagg-sidecar:v0.10.0",
+	SettingTCPTimeWaitReuse:    "false",
+	SettingDeliveryMode:        "Engine",
+	SettingHuggingFaceEndpoint: "https://huggingface.co",
+	SettingModelScopeEndpoint:  "https://www.modelscope.cn",
+	SettingHTTPSProxy:          "",
+	SettingNoProxy:             "",
 	SettingPrivilegedAllowed:   "false",
 	SettingHostPathAllowed:     "false",
+	SettingRouterImage:         "gpustack/llm-router:v0.1.0",
+	SettingRouterProxyImage:    "gpustack/mirrored-envoy:distroless-v1.33.2",
 }
 
 // Setting returns the value of a Setting: that of the overrides, else of the

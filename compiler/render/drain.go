@@ -28,13 +28,13 @@ const drainReserve = 5
 var drainProgram string
 
 // drain keeps a departing Pod serving until it holds no request.
-func (r *Role) drain(grace int64) *corev1.Lifecycle {
+func (r *Role) drain(grace int64, port int32) *corev1.Lifecycle {
 	var gauges []string
 	for _, g := range engine.BusyGauges[r.engine()] {
 		gauges = append(gauges, fmt.Sprintf("%q", g))
 	}
 	program := strings.NewReplacer(
-		"@URL@", fmt.Sprintf("%s://127.0.0.1:%d/metrics", strings.ToLower(string(r.scheme())), r.ports().serving),
+		"@URL@", fmt.Sprintf("%s://127.0.0.1:%d/metrics", strings.ToLower(string(r.scheme())), port),
 		"@GAUGES@", strings.Join(gauges, ", "),
 		"@SECONDS@", fmt.Sprint(grace-drainReserve),
 	).Replace(drainProgram)

@@ -29,7 +29,7 @@ func (r *Role) env(c engine.Connector) []corev1.EnvVar {
 	}
 	index := map[string]int{}
 	for _, e := range own {
-		if argv.OwnsEnv(argv.Engine(r.engine()), e.Name) {
+		if r.ownsEnv(e.Name) {
 			continue // refused by the rules; never two values for one name
 		}
 		if i, ok := index[e.Name]; ok {
@@ -43,6 +43,12 @@ func (r *Role) env(c engine.Connector) []corev1.EnvVar {
 		return nil
 	}
 	return out
+}
+
+// ownsEnv reports whether mdc alone may set a variable of the role.
+func (r *Role) ownsEnv(name string) bool {
+	engine := argv.Engine(r.engine())
+	return argv.OwnsEnv(engine, name) || r.Weights != nil && r.managed() && argv.OwnsArtifactEnv(engine, name)
 }
 
 func (r *Role) additionalVolumes() []corev1.Volume {

@@ -5,11 +5,13 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/diag"
 )
 
 // defaultPort is where a role serves when it states no port.
@@ -25,30 +27,54 @@ type ports struct {
 	// serving is where the container answers: the service port, unless the role
 	// moves its engine with --port and declares no ports.
 	serving int32
-	// all are the ports of the container.
+	// engine is where the engine itself listens: the serving port, unless a
+	// routing proxy stands in front.
+	engine int32
+	// all are the ports of the engine's container.
 	all []corev1.ContainerPort
 }
 
-func (r *Role) ports() ports {
-	declared := r.spec().Ports
-	if len(declared) == 0 {
-		p := ports{service: corev1.ContainerPort{Name: defaultPortName, Protocol: corev1.ProtocolTCP, ContainerPort: defaultPort}}
-		p.serving = p.service.ContainerPort
-		if own, ok := r.ownPort(); ok {
-			p.serving = own
-		}
-		moved := p.service
-		moved.ContainerPort = p.serving
-		p.all = []corev1.ContainerPort{moved}
-		return p
-	}
+func (r *Role) ports() (ports, diag.List) {
 	var p ports
-	for _, d := range declared {
+	for _, d := range r.spec().Ports {
 		p.all = append(p.all, containerPort(d))
+	}
+	declared := len(p.all) > 0
+	if !declared {
+		p.all = []corev1.ContainerPort{{Name: defaultPortName, Protocol: corev1.ProtocolTCP, ContainerPort: defaultPort}}
 	}
 	p.service = p.all[0]
 	p.serving = p.service.ContainerPort
-	return p
+	if r.proxied() {
+		var findings diag.List
+		p.engine, findings = r.behindProxy(p.all)
+		p.all[0] = corev1.ContainerPort{Name: behindProxyName, Protocol: corev1.ProtocolTCP, ContainerPort: p.engine}
+		return p, findings
+	}
+	if own, ok := r.ownPort(); ok && !declared {
+		p.serving = own
+		p.all[0].ContainerPort = own
+	}
+	p.engine = p.serving
+	return p, nil
+}
+
+// with adds the ports of a connector to those of the container. A port that the
+// role declares under another name cannot be opened twice.
+func (p ports) with(more []corev1.ContainerPort) ([]corev1.ContainerPort, bool) {
+	out := slices.Clone(p.all)
+	for _, m := range more {
+		i := slices.IndexFunc(out, func(o corev1.ContainerPort) bool {
+			return o.ContainerPort == m.ContainerPort && o.Protocol == m.Protocol
+		})
+		switch {
+		case i < 0:
+			out = append(out, m)
+		case out[i].Name != m.Name:
+			return nil, false
+		}
+	}
+	return out, true
 }
 
 // ownPort is the port that the role's own command line gives the engine.

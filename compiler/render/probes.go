@@ -30,12 +30,14 @@ func (r *Role) scheme() corev1.URIScheme {
 
 // probed reports whether the kubelet can reach the engine by what is known of
 // its command line.
-func (r *Role) probed() bool {
-	l, p := r.listen(), r.ports()
+func (r *Role) probed(p ports) bool {
+	l := r.listen()
 	switch {
-	case !r.managed(),
-		l.HostStated, // the address is the user's, and may be loopback
-		p.service.Protocol != corev1.ProtocolTCP,
+	case !r.managed(), p.service.Protocol != corev1.ProtocolTCP:
+		return false
+	case r.proxied(): // the proxy answers, whatever the engine's line says
+		return true
+	case l.HostStated, // the address is the user's, and may be loopback
 		l.ClientCertificate,
 		l.Port.Stated && !l.Port.Readable,
 		l.Port.Stated && l.Port.Number != p.serving:
@@ -44,16 +46,20 @@ func (r *Role) probed() bool {
 	return true
 }
 
-func (r *Role) addProbes(c *corev1.Container) {
-	if !r.probed() {
+func (r *Role) addProbes(c *corev1.Container, p ports) {
+	if !r.probed(p) {
 		return
+	}
+	path, scheme := healthPath, r.scheme()
+	if r.proxied() {
+		path, scheme = modelsPath, corev1.URISchemeHTTP
 	}
 	probe := func(failures int32) *corev1.Probe {
 		return &corev1.Probe{
 			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
-				Path:   healthPath,
-				Port:   intstr.FromInt32(r.ports().serving),
-				Scheme: r.scheme(),
+				Path:   path,
+				Port:   intstr.FromInt32(p.serving),
+				Scheme: scheme,
 			}},
 			PeriodSeconds:    probePeriod,
 			TimeoutSeconds:   probeTimeout,

@@ -88,8 +88,17 @@ func (r *Role) resources() (corev1.ResourceRequirements, diag.List) {
 	if findings != nil {
 		return none, findings
 	}
-	maps.Copy(limits, cards)
-	maps.Copy(requests, cards)
+	for _, extended := range []corev1.ResourceList{cards, r.interfaces()} {
+		maps.Copy(limits, extended)
+		maps.Copy(requests, extended)
+	}
+	if w := r.Weights; w != nil && w.Delivery == v1.DeliveryEngine && r.managed() {
+		// What the engine downloads lies on the node's disk. It is no request:
+		// nodes that share the weights by other means need no room for it.
+		storage := limits[corev1.ResourceEphemeralStorage]
+		storage.Add(w.cacheSize())
+		limits[corev1.ResourceEphemeralStorage] = storage
+	}
 	return corev1.ResourceRequirements{Limits: limits, Requests: requests}, nil
 }
 

@@ -27,8 +27,15 @@ type Role struct {
 	Type *v1.InstanceType
 	// Cache is the store the deployment is attached to; nil is none.
 	Cache *Cache
+	// Weights are how a ModelArtifact delivers the model; nil without one.
+	Weights *Weights
 	// Overcommit requests less CPU, memory and storage than the limits.
 	Overcommit bool
+	// SidecarImage is the routing proxy in front of a decode half.
+	SidecarImage string
+	// ReuseTimeWait lets the prefill half of an SGLang pair reuse sockets in
+	// TIME-WAIT.
+	ReuseTimeWait bool
 	// HasRuntimeClass tells which RuntimeClasses exist.
 	HasRuntimeClass func(name string) bool
 	// CompilerVersion is noted on the template, for people.
@@ -49,6 +56,9 @@ type Cache struct {
 	Tenant string
 	// Dtype is empty when the engine's own flag is left to the user.
 	Dtype string
+	// Prefix keeps apart the blocks of different weights; empty when the model
+	// is known by its name alone.
+	Prefix string
 }
 
 func (r *Role) spec() *v1.Role { return &r.Deployment.Spec.Roles[r.Index] }

@@ -4,18 +4,39 @@
 package render
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/engine"
 	"gpustack.ai/mdc/compiler/replica"
 )
 
 // leaderIndex is the member that serves the API of an instance.
 const leaderIndex = "0"
+
+// ServicePort returns the port that callers use and the one where the role's
+// container answers.
+func (r *Role) ServicePort() (service corev1.ContainerPort, serving int32) {
+	p, _ := r.ports() // a refused port has been reported by the template
+	return p.service, p.serving
+}
+
+// Endpoint is the address of the role's Service.
+func (r *Role) Endpoint() string {
+	return r.address(v1.TemplateName(r.Deployment.Name, r.spec().Name))
+}
+
+// address is the URL of a Service that fronts the role.
+func (r *Role) address(service string) string {
+	port, _ := r.ServicePort()
+	return fmt.Sprintf("%s://%s.%s.svc:%d", strings.ToLower(string(r.scheme())), service, r.Deployment.Namespace, port.ContainerPort)
+}
 
 // Services returns the Services of a deployment, given all its roles in order:
 // one for the deployment, which fronts the first role, one for each role, and
@@ -25,7 +46,13 @@ func Services(roles []*Role) []*corev1.Service {
 	first := roles[0]
 	out := []*corev1.Service{first.leaderService(first.Deployment.Name)}
 	for _, r := range roles {
-		out = append(out, r.leaderService(v1.TemplateName(r.Deployment.Name, r.spec().Name)))
+		s := r.leaderService(v1.TemplateName(r.Deployment.Name, r.spec().Name))
+		if r.Publishes() {
+			for _, p := range engine.EventPorts() {
+				s.Spec.Ports = append(s.Spec.Ports, servicePort(p, p.ContainerPort))
+			}
+		}
+		out = append(out, s)
 		if r.size() == 1 {
 			continue
 		}
@@ -51,7 +78,8 @@ func (r *Role) instanceService(ordinal int32) *corev1.Service {
 }
 
 func (r *Role) service(name string) *corev1.Service {
-	md, p := r.Deployment, r.ports()
+	md := r.Deployment
+	port, serving := r.ServicePort()
 	return &corev1.Service{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -63,12 +91,11 @@ func (r *Role) service(name string) *corev1.Service {
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
 			Selector: identity(md.Name, r.spec().Name),
-			Ports: []corev1.ServicePort{{
-				Name:       p.service.Name,
-				Protocol:   p.service.Protocol,
-				Port:       p.service.ContainerPort,
-				TargetPort: intstr.FromInt32(p.serving),
-			}},
+			Ports:    []corev1.ServicePort{servicePort(port, serving)},
 		},
 	}
+}
+
+func servicePort(p corev1.ContainerPort, target int32) corev1.ServicePort {
+	return corev1.ServicePort{Name: p.Name, Protocol: p.Protocol, Port: p.ContainerPort, TargetPort: intstr.FromInt32(target)}
 }

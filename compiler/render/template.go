@@ -10,13 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/engine"
-	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/replica"
 )
 
@@ -61,45 +58,53 @@ func (r *Role) store() (*engine.Store, diag.List) {
 	if endpoint == "" {
 		endpoint = replica.LateClientEndpoint.Token()
 	}
-	return &engine.Store{Endpoint: endpoint, Protocol: protocol, Tenant: c.Tenant, Dtype: c.Dtype}, nil
+	return &engine.Store{Endpoint: endpoint, Protocol: protocol, Tenant: c.Tenant, Prefix: c.Prefix, Dtype: c.Dtype}, nil
 }
 
 func (r *Role) template(name string, store *engine.Store) (*corev1.PodTemplate, diag.List) {
 	md, role := r.Deployment, r.spec()
 	image, imageLate, findings := r.image()
 	resources, more := r.resources()
-	if findings = append(findings, more...); findings != nil {
+	findings = append(findings, more...)
+	ports, more := r.ports()
+	findings = append(findings, more...)
+	leg, more := r.leg(store)
+	findings = append(findings, more...)
+	if findings != nil {
 		return nil, findings
 	}
-	hash, err := replica.SourceHash(md, role.Name)
-	if err != nil {
-		panic(err) // the role is one of the deployment's
-	}
-	connector := engine.Connector{}
-	if r.managed() {
-		connector = engine.NewConnector(r.dialect(), store)
-	}
 
-	pod := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: r.podLabels(), Annotations: r.podAnnotations(connector)},
-		Spec:       r.podSpec(image, resources, connector),
+	// What the connector owns comes before what delivers the weights.
+	var c engine.Connector
+	if r.managed() {
+		c = engine.NewConnector(engine.Request{
+			Dialect: r.dialect(), Kind: role.Kind, Store: store, Leg: leg, Publishes: r.Publishes(),
+		})
 	}
-	late := r.late(imageLate, store)
+	open, ok := ports.with(c.Ports)
+	if !ok {
+		return nil, diag.List{r.refuse("engine-port", "ports",
+			fmt.Sprintf("role %q declares a port that its engine needs for the transfer of blocks or their events", role.Name),
+			"declare another port")}
+	}
+	ports.all = open
+	c.Add(r.weights())
+
 	annotations := map[string]string{
 		v1.AnnotationDeployment: md.Name,
-		v1.AnnotationSourceHash: hash,
+		v1.AnnotationSourceHash: r.sourceHash(leg),
 		v1.AnnotationSize:       strconv.Itoa(int(r.size())),
 		v1.AnnotationRoleKind:   string(role.Kind),
 	}
 	if r.CompilerVersion != "" {
 		annotations[v1.AnnotationCompilerVersion] = r.CompilerVersion
 	}
-	text, err := replica.FormatLate(late)
+	late, err := replica.FormatLate(r.late(imageLate, store))
 	if err != nil {
 		panic(err) // plain strings
 	}
-	if text != "" {
-		annotations[v1.AnnotationLateBound] = text
+	if late != "" {
+		annotations[v1.AnnotationLateBound] = late
 	}
 	return &corev1.PodTemplate{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodTemplate"},
@@ -109,8 +114,25 @@ func (r *Role) template(name string, store *engine.Store) (*corev1.PodTemplate, 
 			Labels:      generatedLabels(md.Name, role.Name),
 			Annotations: annotations,
 		},
-		Template: pod,
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: r.podLabels(), Annotations: r.podAnnotations(c, ports)},
+			Spec:       r.podSpec(image, resources, c, ports, leg),
+		},
 	}, nil
+}
+
+// sourceHash is that of the role. On Ascend both halves of a pair carry both
+// widths, so each depends on the command line of the other.
+func (r *Role) sourceHash(leg *engine.Leg) string {
+	peer := ""
+	if leg != nil && r.dialect() == engine.VLLMAscend {
+		peer = r.peer().Name
+	}
+	hash, err := replica.SourceHash(r.Deployment, r.spec().Name, peer)
+	if err != nil {
+		panic(err) // both roles are the deployment's
+	}
+	return hash
 }
 
 // generatedLabels are the labels of an object generated for a role. No selector
@@ -138,77 +160,4 @@ func (r *Role) late(image bool, store *engine.Store) []replica.Late {
 		out = append(out, replica.NewLate(replica.LateClientEndpoint, r.Cache.Pool, field))
 	}
 	return out
-}
-
-func (r *Role) podLabels() map[string]string {
-	l := identity(r.Deployment.Name, r.spec().Name)
-	l[v1.LabelRoleKind] = kindLabel(r.spec().Kind)
-	if q := r.Type.Status.Entrance; q != "" {
-		l[v1.LabelQueueName] = q
-	}
-	return l
-}
-
-func (r *Role) podAnnotations(c engine.Connector) map[string]string {
-	a := map[string]string{
-		podconstants.GroupTotalCountAnnotation: strconv.Itoa(int(r.size())),
-		// The PodSet is named after the role, which is how status joins the two.
-		podconstants.RoleHashAnnotation:        r.spec().Name,
-		podconstants.GroupServingAnnotationKey: podconstants.GroupServingAnnotationValue,
-	}
-	if t := r.spec().Topology; t != nil && t.RequiredLevel != "" {
-		a[v1.AnnotationRequiredTopology] = t.RequiredLevel
-	}
-	if r.size() > 1 {
-		a[v1.AnnotationPodIndexLabel] = v1.LabelMemberIndex
-	}
-	if r.managed() {
-		a["prometheus.io/scrape"] = "true"
-		a["prometheus.io/path"] = "/metrics"
-		a["prometheus.io/port"] = strconv.Itoa(int(r.ports().serving))
-		a["prometheus.io/scheme"] = strings.ToLower(string(r.scheme()))
-	}
-	for k, v := range c.Annotations {
-		a[k] = v
-	}
-	return a
-}
-
-func (r *Role) podSpec(image string, resources corev1.ResourceRequirements, c engine.Connector) corev1.PodSpec {
-	role := r.spec()
-	main := corev1.Container{
-		Name:            replica.MainContainer,
-		Image:           image,
-		ImagePullPolicy: corev1.PullPolicy(role.ImagePullPolicy),
-		Command:         role.Command,
-		Ports:           r.ports().all,
-		Env:             r.env(c),
-		Resources:       resources,
-		VolumeMounts:    append(r.additionalMounts(), c.Mounts...),
-	}
-	spec := corev1.PodSpec{
-		RestartPolicy:                 corev1.RestartPolicyAlways,
-		AutomountServiceAccountToken:  ptr.To(false),
-		EnableServiceLinks:            ptr.To(false),
-		TerminationGracePeriodSeconds: role.TerminationGracePeriodSeconds,
-		Volumes:                       append(r.additionalVolumes(), c.Volumes...),
-	}
-	if role.Privileged {
-		main.SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
-	}
-	for _, s := range role.ImagePullSecrets {
-		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: s.Name})
-	}
-	if class := makers[facts.Manufacturer(r.Type)].runtimeClass; r.Type.Spec.Acceleratable && class != "" && r.HasRuntimeClass(class) {
-		spec.RuntimeClassName = &class
-	}
-	if r.managed() {
-		grace := ptr.Deref(role.TerminationGracePeriodSeconds, defaultGrace)
-		spec.TerminationGracePeriodSeconds = &grace
-		main.Command = engine.Command(r.engine(), r.Deployment.Spec.Model.Name, c, role.ExtraArgs, r.ports().serving)
-		main.Lifecycle = r.drain(grace)
-		r.addProbes(&main)
-	}
-	spec.Containers = []corev1.Container{main}
-	return spec
 }

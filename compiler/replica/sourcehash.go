@@ -16,9 +16,12 @@ import (
 // to learn whether the compile is stale. Replicas are not part of it: a scale
 // needs no compile of the template.
 //
+// peer is the other half of an Ascend pair, whose command line and environment
+// the template depends on too; empty for any other role.
+//
 // The deployment is defaulted; an empty field counts as an absent one and
 // quantities compare by value.
-func SourceHash(md *v1.ModelDeployment, role string) (string, error) {
+func SourceHash(md *v1.ModelDeployment, role, peer string) (string, error) {
 	type roleID struct {
 		Name string      `json:"name"`
 		Kind v1.RoleKind `json:"kind"`
@@ -33,6 +36,7 @@ func SourceHash(md *v1.ModelDeployment, role string) (string, error) {
 		RouterName v1.RouterName      `json:"router.name"`
 		Roles      []roleID           `json:"roles"`
 		Role       *v1.Role           `json:"role"`
+		Peer       *v1.Role           `json:"peer"`
 	}{
 		Namespace:  md.Namespace,
 		Name:       md.Name,
@@ -52,9 +56,12 @@ func SourceHash(md *v1.ModelDeployment, role string) (string, error) {
 			doc.Role.Replicas = 0
 			canonicalResources(doc.Role.Resources)
 		}
+		if r.Name == peer {
+			doc.Peer = &v1.Role{Command: r.Command, ExtraArgs: r.ExtraArgs, Env: r.Env}
+		}
 	}
-	if doc.Role == nil {
-		return "", fmt.Errorf("deployment %s/%s has no role %q", md.Namespace, md.Name, role)
+	if doc.Role == nil || peer != "" && doc.Peer == nil {
+		return "", fmt.Errorf("deployment %s/%s has no role %q, or no role %q", md.Namespace, md.Name, role, peer)
 	}
 	t, err := tree(doc)
 	if err != nil {

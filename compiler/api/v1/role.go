@@ -25,6 +25,14 @@ const (
 )
 
 // Role is one part of a deployment: a number of equal serving instances.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.additionalVolumes) || self.additionalVolumes.map(v, [v.mountPath]).all(path, self.additionalVolumes.exists_one(w, w.mountPath in path))",message="volume-path-dup: two volumes of a role have one mountPath",fieldPath=".additionalVolumes",reason=FieldValueDuplicate
+// +kubebuilder:validation:XValidation:rule="(has(self.resources) && has(self.resources.acceleratorSlicedMemoryPercentage) ? self.resources.acceleratorSlicedMemoryPercentage : 0) == (has(oldSelf.resources) && has(oldSelf.resources.acceleratorSlicedMemoryPercentage) ? oldSelf.resources.acceleratorSlicedMemoryPercentage : 0)",message="frozen-resources: resources are frozen after creation; another acceleratorSlicedMemoryPercentage describes another deployment",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="(has(self.resources) && has(self.resources.acceleratorSlicedCoresPercentage) ? self.resources.acceleratorSlicedCoresPercentage : 0) == (has(oldSelf.resources) && has(oldSelf.resources.acceleratorSlicedCoresPercentage) ? oldSelf.resources.acceleratorSlicedCoresPercentage : 0)",message="frozen-resources: resources are frozen after creation; another acceleratorSlicedCoresPercentage describes another deployment",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="(has(self.resources) && has(self.resources.acceleratorPartitionedProfile) ? self.resources.acceleratorPartitionedProfile : '') == (has(oldSelf.resources) && has(oldSelf.resources.acceleratorPartitionedProfile) ? oldSelf.resources.acceleratorPartitionedProfile : '')",message="frozen-resources: resources are frozen after creation; another acceleratorPartitionedProfile describes another deployment",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.accelerator) || !has(oldSelf.resources) || !has(oldSelf.resources.accelerator) || (type(self.resources.accelerator) == int ? double(self.resources.accelerator) : quantity(self.resources.accelerator).asApproximateFloat()) == (type(oldSelf.resources.accelerator) == int ? double(oldSelf.resources.accelerator) : quantity(oldSelf.resources.accelerator).asApproximateFloat())",message="frozen-resources: resources are frozen after creation; another number of accelerators describes another deployment",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="(!has(self.resources) || !has(self.resources.interface) ? 0.0 : type(self.resources.interface) == int ? double(self.resources.interface) : quantity(self.resources.interface).asApproximateFloat()) == (!has(oldSelf.resources) || !has(oldSelf.resources.interface) ? 0.0 : type(oldSelf.resources.interface) == int ? double(oldSelf.resources.interface) : quantity(oldSelf.resources.interface).asApproximateFloat())",message="frozen-resources: resources are frozen after creation; another number of interfaces describes another deployment",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="(has(self.command) ? self.command : []) == (has(oldSelf.command) ? oldSelf.command : [])",message="frozen-command: command is frozen after creation; another value describes another deployment",fieldPath=".command"
 type Role struct {
 	// Name identifies the role and becomes the name of its Kueue PodSet. Frozen
 	// after creation.
@@ -38,6 +46,7 @@ type Role struct {
 	// after creation.
 	// +optional
 	// +kubebuilder:default=Server
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="frozen-kind: kind is frozen after creation; another value describes another deployment"
 	Kind RoleKind `json:"kind,omitempty"`
 
 	// Replicas is the number of independent serving instances. Changing it adds
@@ -55,6 +64,7 @@ type Role struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="frozen-size: size is fixed at creation; for more or fewer instances change replicas"
 	Size int32 `json:"size,omitempty"`
 
 	// InstanceType names the InstanceType (cluster-scoped) that gives the queue,
@@ -62,6 +72,7 @@ type Role struct {
 	// creation.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="frozen-instance-type: instanceType is frozen after creation; another value describes another deployment"
 	InstanceType string `json:"instanceType"`
 
 	// Resources is the request of one Pod. CPU, memory and ephemeral storage
@@ -152,6 +163,10 @@ type Role struct {
 }
 
 // RoleResources is the request of one Pod.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.accelerator) || [type(self.accelerator) == int ? double(self.accelerator) : quantity(self.accelerator).asApproximateFloat()].all(n, n >= 0.0 && double(int(n)) == n)",message="accelerator-count: accelerator must be a non-negative whole number",fieldPath=".accelerator"
+// +kubebuilder:validation:XValidation:rule="!has(self.interface) || [type(self.interface) == int ? double(self.interface) : quantity(self.interface).asApproximateFloat()].all(n, n >= 0.0 && double(int(n)) == n)",message="interface-count: interface must be a non-negative whole number",fieldPath=".interface"
+// +kubebuilder:validation:XValidation:rule="!has(self.acceleratorPartitionedProfile) || self.acceleratorPartitionedProfile == '' || (!has(self.acceleratorSlicedMemoryPercentage) || self.acceleratorSlicedMemoryPercentage == 0) && (!has(self.acceleratorSlicedCoresPercentage) || self.acceleratorSlicedCoresPercentage == 0)",message="slice-and-profile: a card is shared in one way only; keep the profile, or acceleratorSlicedMemoryPercentage and acceleratorSlicedCoresPercentage",fieldPath=".acceleratorPartitionedProfile"
 type RoleResources struct {
 	// Accelerator is the number of cards. Absent on a type that has accelerators
 	// it becomes 1; an explicit 0 is kept.
@@ -218,6 +233,8 @@ type EnvVar struct {
 }
 
 // RoleVolume mounts exactly one of a ConfigMap, a Secret or a path of the node.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.hostPath)].exists_one(x, x)",message="volume-source: state exactly one of configMap, secret and hostPath"
 type RoleVolume struct {
 	// MountPath is the absolute path in the container, unique within the role.
 	// +kubebuilder:validation:MaxLength=1024
@@ -232,6 +249,7 @@ type RoleVolume struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^[^/].*$`
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'(^|/)\.\.(/|$)')`,message="volume-subpath: no element of subPath may be .."
 	SubPath string `json:"subPath,omitempty"`
 
 	// ConfigMap in the namespace of the deployment.
@@ -255,5 +273,8 @@ type RoleTopology struct {
 	// in one domain of that level. Empty requests nothing;
 	// kubernetes.io/hostname is implicit and refused.
 	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule=`self == '' || self.indexOf('/') <= 253 && self.matches(r'^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')`,message="topology-syntax: requiredLevel must be a topology label key such as topology.kubernetes.io/zone"
+	// +kubebuilder:validation:XValidation:rule="self != 'kubernetes.io/hostname'",message="topology-hostname: kubernetes.io/hostname is implicit as the lowest level and cannot be required",reason=FieldValueForbidden
 	RequiredLevel string `json:"requiredLevel,omitempty"`
 }

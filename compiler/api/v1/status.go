@@ -126,6 +126,18 @@ type ModelStatus struct {
 // +kubebuilder:validation:Enum=PVC;Engine;Node;Image
 type Delivery string
 
+// The deliveries.
+const (
+	// DeliveryPVC mounts a claim.
+	DeliveryPVC Delivery = "PVC"
+	// DeliveryEngine lets the engine download from a hub.
+	DeliveryEngine Delivery = "Engine"
+	// DeliveryNode mounts what a driver of the node has downloaded.
+	DeliveryNode Delivery = "Node"
+	// DeliveryImage mounts an OCI image.
+	DeliveryImage Delivery = "Image"
+)
+
 // RouterStatus is the contract between the roles and the router.
 type RouterStatus struct {
 	// Name of the router implementation.

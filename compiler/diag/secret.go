@@ -1,0 +1,233 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// masked stands for a value that may be a secret.
+const masked = "***"
+
+var (
+	// pairInLine is a key of a mapping, in quotes or not, up to its value.
+	pairInLine = regexp.MustCompile(`(?:^|[\s{,\[-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
+	// flagInLine is the name of an argument or of a variable up to its value.
+	flagInLine = regexp.MustCompile(`(?:^|[\s"',{\[;])(-{1,2}[A-Za-z][\w.-]*|[A-Za-z_]\w*)(=|["']?[ \t]*,?[ \t]+["']?|["'],["']?)`)
+	// userInLine is the user information of a URL.
+	userInLine = regexp.MustCompile(`://([^/@\s"']+)@`)
+	// bareFlag is a list item that is a flag and nothing else.
+	bareFlag = regexp.MustCompile(`^\s*-\s+["']?(-{1,2}[A-Za-z][\w.-]*)["']?\s*,?\s*$`)
+	// blockKey is a key whose value stands in the lines below.
+	blockKey = regexp.MustCompile(`^\s*(?:-\s+)*["']?([\w./$-]+)["']?\s*:\s*(?:[|>][-+\d]*)?\s*(?:#.*)?$`)
+	listItem = regexp.MustCompile(`^(\s*(?:-\s+)*)\S`)
+)
+
+// notSecret are words that only look like those of secret names.
+var notSecret = strings.NewReplacer("tokenizer", "", "imagepullsecrets", "")
+
+// secretWords make a name that of a secret.
+var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential"}
+
+// isSecretName reports whether the value of that name may be a secret. The value
+// of an environment variable always may.
+func isSecretName(name string) bool {
+	name = notSecret.Replace(strings.ToLower(name))
+	return name == "value" || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
+}
+
+// isCount reports whether a name counts tokens, and the value is a number.
+func isCount(name, value string) bool {
+	return strings.HasSuffix(strings.ToLower(name), "tokens") && value != "" && strings.Trim(value, "0123456789.") == ""
+}
+
+// span is a part of a line.
+type span struct{ start, end int }
+
+// mask hides what may be a secret in a line of YAML. above returns the lines
+// above it, the nearest first; nil means that they are not known. It returns the
+// line and where the byte at an index has gone.
+func mask(line string, above func(n int) (string, bool)) (string, func(int) int) {
+	spans := secretSpans(line)
+	if start := listItem.FindStringSubmatchIndex(line); start != nil && isBelowSecret(line, above) {
+		spans = []span{{start[3], len(line)}}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	var b strings.Builder
+	var kept []span
+	end := 0
+	for _, s := range spans {
+		if s.start < end {
+			continue // within the one before, which reaches as far
+		}
+		b.WriteString(line[end:s.start] + masked)
+		kept, end = append(kept, s), s.end
+	}
+	b.WriteString(line[end:])
+	return b.String(), func(i int) int {
+		moved := i
+		for _, s := range kept {
+			switch {
+			case i >= s.end:
+				moved += len(masked) - (s.end - s.start)
+			case i > s.start:
+				return moved - (i - s.start)
+			}
+		}
+		return moved
+	}
+}
+
+func secretSpans(line string) (out []span) {
+	add := func(name string, start int) {
+		if !isSecretName(name) {
+			return
+		}
+		s := span{start, valueEnd(line, start)}
+		value := strings.Trim(line[s.start:s.end], `"'`)
+		if s.end > s.start && !isCount(name, value) {
+			out = append(out, s)
+		}
+	}
+	for _, m := range pairInLine.FindAllStringSubmatchIndex(line, -1) {
+		start := m[1]
+		if start > 0 && (line[start-1] == '"' || line[start-1] == '\'') && start-1 > lastOf(m) {
+			start-- // the quote belongs to the value
+		}
+		add(group(line, m), start)
+	}
+	for _, m := range flagInLine.FindAllStringSubmatchIndex(line, -1) {
+		name, separator := line[m[2]:m[3]], line[m[4]:m[5]]
+		switch {
+		case separator == "=":
+			add(name, m[5])
+		case strings.HasPrefix(name, "-") && !strings.HasPrefix(line[m[5]:], "-"):
+			add(name, m[5])
+		}
+	}
+	for _, m := range userInLine.FindAllStringSubmatchIndex(line, -1) {
+		out = append(out, span{m[2], m[3]})
+	}
+	// A span that contains another comes first and covers it.
+	slices.SortStableFunc(out, func(a, b span) int { return b.end - a.end })
+	return out
+}
+
+// group is the one of several alternatives that matched.
+func group(line string, m []int) string {
+	for i := 2; i+1 < len(m); i += 2 {
+		if m[i] >= 0 {
+			return line[m[i]:m[i+1]]
+		}
+	}
+	return ""
+}
+
+// lastOf is where the name ends, its quote included.
+func lastOf(m []int) int {
+	end := 0
+	for i := 3; i < len(m); i += 2 {
+		end = max(end, m[i])
+	}
+	return end
+}
+
+// valueEnd is where the scalar ends that begins at an index. It errs toward a
+// later end. A mapping, a list or the sign of a block is no scalar.
+func valueEnd(line string, start int) int {
+	rest := line[start:]
+	if rest == "" || strings.ContainsRune("{[|>#", rune(rest[0])) {
+		return start
+	}
+	if q := rest[0]; q == '"' || q == '\'' {
+		return start + quotedEnd(rest, q)
+	}
+	if q := openQuote(line[:start]); q != 0 {
+		return start + strings.IndexByte(rest+string(q), q)
+	}
+	if isFlow(line[:start]) {
+		if i := strings.IndexAny(rest, ",}]"); i >= 0 {
+			return start + i
+		}
+	}
+	return len(line)
+}
+
+// quotedEnd is where a quoted scalar ends, its quotes included.
+func quotedEnd(s string, q byte) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && q == '"':
+			i++
+		case s[i] == q && q == '\'' && i+1 < len(s) && s[i+1] == q:
+			i++
+		case s[i] == q:
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// openQuote is the quote that is open at the end of a text, 0 when none is.
+func openQuote(s string) (open byte) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case open == '"' && c == '\\':
+			i++
+		case open != 0 && c == open:
+			open = 0
+		case open == 0 && (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" \t,:[{=-", s[i-1]) >= 0):
+			open = c
+		}
+	}
+	return open
+}
+
+// isFlow reports whether a mapping or a list in flow style is open at the end of
+// a text.
+func isFlow(s string) bool {
+	return strings.Count(s, "{")+strings.Count(s, "[") > strings.Count(s, "}")+strings.Count(s, "]")
+}
+
+// deepest is how many lines above are looked at.
+const deepest = 1000
+
+// isBelowSecret reports whether the line is the value of something above it: of
+// a flag in the list item before it, or of a key whose block it is in.
+func isBelowSecret(line string, above func(int) (string, bool)) bool {
+	if above == nil {
+		return false
+	}
+	depth := indentOf(line)
+	for n := 1; n <= deepest && depth > 0; n++ {
+		up, ok := above(n)
+		if !ok {
+			return false
+		}
+		if n == 1 {
+			m := bareFlag.FindStringSubmatch(up)
+			if m != nil && isSecretName(m[1]) && !strings.HasPrefix(strings.TrimLeft(line, ` -"'`), "--") && !strings.Contains(line, "--") {
+				return true
+			}
+		}
+		if strings.TrimSpace(up) == "" || indentOf(up) >= depth {
+			continue
+		}
+		depth = indentOf(up)
+		m := blockKey.FindStringSubmatch(up)
+		if m == nil || !isSecretName(m[1]) {
+			continue
+		}
+		// A key with nothing behind it may hold a mapping, whose lines are judged
+		// by their own keys.
+		if strings.ContainsAny(up[strings.LastIndexByte(up, ':'):], "|>") || !pairInLine.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
