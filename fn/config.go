@@ -4,17 +4,20 @@
 package fn
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"gpustack.ai/mdc/compiler"
 	configv1 "gpustack.ai/mdc/compiler/api/config/v1"
+	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/source"
 )
@@ -103,10 +106,25 @@ func (p *Processor) fromConfigMap(c *config, o *source.Object) (findings diag.Li
 	return findings
 }
 
+// compileSchema is the structure of a Compile.
+var compileSchema = sync.OnceValue(func() *source.Schema {
+	s, err := source.ParseSchema(v1.CRDs()[configv1.GroupVersion.Group+"_compiles.yaml"])
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	return s
+})
+
 func (p *Processor) fromCompile(c *config, o *source.Object) diag.List {
 	var cfg configv1.Compile
-	findings := source.Decode(o, &cfg)
+	var findings diag.List
+	for _, v := range compileSchema().Validate(o) {
+		findings = append(findings, v.Finding(o, cmp.Or(v.Rule(), RuleFunctionConfig)))
+	}
 	if findings.HasErrors() {
+		return findings
+	}
+	if findings = source.Decode(o, &cfg); findings.HasErrors() {
 		return findings
 	}
 	if cfg.Spec.Namespace != "" {

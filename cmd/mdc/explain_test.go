@@ -117,3 +117,24 @@ func rulesOfText(text string) (out []string) {
 	}
 	return out
 }
+
+// TestHint: only a terminal is told what else may be done, and only when
+// something failed.
+func TestHint(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.yaml")
+	if err := os.WriteFile(file, []byte("a: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, hints := range []bool{true, false} {
+		var out, errs bytes.Buffer
+		root := newRoot(&app{fs: filesys.MakeFsOnDisk(), stdout: &out, stderr: &errs, hints: hints}, "mdc")
+		root.SetArgs([]string{"validate", file})
+		if err := root.Execute(); !errors.Is(err, errFindings) {
+			t.Fatal(err)
+		}
+		if got := strings.HasSuffix(errs.String(), "1 error, 0 warnings\nrun \"mdc explain RULE\" for more\n"); got != hints {
+			t.Errorf("hints %v: %s", hints, errs.String())
+		}
+	}
+}

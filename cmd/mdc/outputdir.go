@@ -20,12 +20,13 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"gpustack.ai/mdc/compiler/emit"
+	"gpustack.ai/mdc/compiler/source"
 )
 
 const (
 	// manifestFile lists the files that mdc wrote into a directory, so that a
 	// later run removes only its own.
-	manifestFile      = ".mdc-files"
+	manifestFile      = source.OutputManifest
 	kustomizationFile = "kustomization.yaml"
 	// configurationsFile tells kustomize which fields of our kinds are names of
 	// other objects.

@@ -48,6 +48,7 @@ var fieldSlugs = map[string]string{
 	"spec.roles[].additionalVolumes[].mountPath": "schema-volume",
 	"spec.roles[].additionalVolumes[].subPath":   "schema-volume",
 	"spec.roles[].terminationGracePeriodSeconds": "schema-grace",
+	"spec.roles[].topology.requiredLevel":        "topology-syntax",
 
 	"spec.roles[].resources.acceleratorSlicedMemoryPercentage": "schema-slice",
 	"spec.roles[].resources.acceleratorSlicedCoresPercentage":  "schema-slice",

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
 // masked stands for a value that may be a secret.
@@ -14,17 +16,23 @@ const masked = "***"
 
 var (
 	// pairInLine is a key of a mapping, in quotes or not, up to its value.
-	pairInLine = regexp.MustCompile(`(?:^|[\s{,\[-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
+	pairInLine = lazy(`(?:^|[\s{,\[-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
 	// flagInLine is the name of an argument or of a variable up to its value.
-	flagInLine = regexp.MustCompile(`(?:^|[\s"',{\[;])(-{1,2}[A-Za-z][\w.-]*|[A-Za-z_]\w*)(=|["']?[ \t]*,?[ \t]+["']?|["'],["']?)`)
+	flagInLine = lazy(`(?:^|[\s"',{\[;])(-{1,2}[A-Za-z][\w.-]*|[A-Za-z_]\w*)(=|["']?[ \t]*,?[ \t]+["']?|["'],["']?)`)
 	// userInLine is the user information of a URL.
-	userInLine = regexp.MustCompile(`://([^/@\s"']+)@`)
+	userInLine = lazy(`://([^/@\s"']+)@`)
 	// bareFlag is a list item that is a flag and nothing else.
-	bareFlag = regexp.MustCompile(`^\s*-\s+["']?(-{1,2}[A-Za-z][\w.-]*)["']?\s*,?\s*$`)
+	bareFlag = lazy(`^\s*-\s+["']?(-{1,2}[A-Za-z][\w.-]*)["']?\s*,?\s*$`)
 	// blockKey is a key whose value stands in the lines below.
-	blockKey = regexp.MustCompile(`^\s*(?:-\s+)*["']?([\w./$-]+)["']?\s*:\s*(?:[|>][-+\d]*)?\s*(?:#.*)?$`)
-	listItem = regexp.MustCompile(`^(\s*(?:-\s+)*)\S`)
+	blockKey  = lazy(`^\s*(?:-\s+)*["']?([\w./$-]+)["']?\s*:\s*(?:[|>][-+\d]*)?\s*(?:#.*)?$`)
+	envInLine = lazy(`(?:^|[\s{,"'-])env["']?\s*:\s*[\[{]`)
+	listItem  = lazy(`^(\s*(?:-\s+)*)\S`)
 )
+
+// lazy compiles an expression when it is first needed.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // notSecret are words that only look like those of secret names.
 var notSecret = strings.NewReplacer("tokenizer", "", "imagepullsecrets", "")
@@ -33,10 +41,10 @@ var notSecret = strings.NewReplacer("tokenizer", "", "imagepullsecrets", "")
 var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential"}
 
 // isSecretName reports whether the value of that name may be a secret. The value
-// of an environment variable always may.
+// of an environment variable always may; a bare key is one that is looked up.
 func isSecretName(name string) bool {
 	name = notSecret.Replace(strings.ToLower(name))
-	return name == "value" || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
+	return name != "key" && (name == "value" || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) }))
 }
 
 // isCount reports whether a name counts tokens, and the value is a number.
@@ -51,25 +59,21 @@ type span struct{ start, end int }
 // above it, the nearest first; nil means that they are not known. It returns the
 // line and where the byte at an index has gone.
 func mask(line string, above func(n int) (string, bool)) (string, func(int) int) {
-	spans := secretSpans(line)
-	if start := listItem.FindStringSubmatchIndex(line); start != nil && isBelowSecret(line, above) {
+	spans := secretSpans(line, environment(line, above))
+	if start := listItem().FindStringSubmatchIndex(line); start != nil && isBelowSecret(line, above) {
 		spans = []span{{start[3], len(line)}}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	spans = merged(spans)
 	var b strings.Builder
-	var kept []span
 	end := 0
 	for _, s := range spans {
-		if s.start < end {
-			continue // within the one before, which reaches as far
-		}
 		b.WriteString(line[end:s.start] + masked)
-		kept, end = append(kept, s), s.end
+		end = s.end
 	}
 	b.WriteString(line[end:])
 	return b.String(), func(i int) int {
 		moved := i
-		for _, s := range kept {
+		for _, s := range spans {
 			switch {
 			case i >= s.end:
 				moved += len(masked) - (s.end - s.start)
@@ -81,25 +85,65 @@ func mask(line string, above func(n int) (string, bool)) (string, func(int) int)
 	}
 }
 
-func secretSpans(line string) (out []span) {
+// merged sorts spans and joins those that overlap.
+func merged(spans []span) (out []span) {
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	for _, s := range spans {
+		if last := len(out) - 1; last >= 0 && s.start < out[last].end {
+			out[last].end = max(out[last].end, s.end)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// nearby cuts a very long line to what lies around a column, far enough for the
+// name of a value to be seen.
+func nearby(line string, column int) (string, int) {
+	const reach = 4 << 10
+	if len(line) <= 2*reach {
+		return line, column
+	}
+	at := min(max(column-1, 0), len(line))
+	start, end := max(at-reach, 0), min(at+reach, len(line))
+	for start > 0 && !utf8.RuneStart(line[start]) {
+		start--
+	}
+	for end < len(line) && !utf8.RuneStart(line[end]) {
+		end++
+	}
+	if column > 0 {
+		column -= start
+	}
+	return line[start:end], column
+}
+
+// secretSpans finds the values of secret names. In the environment every value
+// may be one, even below a misspelt key.
+func secretSpans(line string, env span) (out []span) {
 	add := func(name string, start int) {
-		if !isSecretName(name) {
+		inEnv := env.start <= start && start < env.end && name != "name" && name != "env"
+		if !isSecretName(name) && !inEnv {
 			return
 		}
 		s := span{start, valueEnd(line, start)}
+		if name == "value" && start < len(line) && strings.IndexByte("{[", line[start]) >= 0 {
+			s.end = len(line) // no value at all, but what was meant to be one
+		}
 		value := strings.Trim(line[s.start:s.end], `"'`)
 		if s.end > s.start && !isCount(name, value) {
 			out = append(out, s)
 		}
 	}
-	for _, m := range pairInLine.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range pairInLine().FindAllStringSubmatchIndex(line, -1) {
 		start := m[1]
 		if start > 0 && (line[start-1] == '"' || line[start-1] == '\'') && start-1 > lastOf(m) {
 			start-- // the quote belongs to the value
 		}
 		add(group(line, m), start)
 	}
-	for _, m := range flagInLine.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range flagInLine().FindAllStringSubmatchIndex(line, -1) {
 		name, separator := line[m[2]:m[3]], line[m[4]:m[5]]
 		switch {
 		case separator == "=":
@@ -108,11 +152,9 @@ func secretSpans(line string) (out []span) {
 			add(name, m[5])
 		}
 	}
-	for _, m := range userInLine.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range userInLine().FindAllStringSubmatchIndex(line, -1) {
 		out = append(out, span{m[2], m[3]})
 	}
-	// A span that contains another comes first and covers it.
-	slices.SortStableFunc(out, func(a, b span) int { return b.end - a.end })
 	return out
 }
 
@@ -152,6 +194,9 @@ func valueEnd(line string, start int) int {
 		if i := strings.IndexAny(rest, ",}]"); i >= 0 {
 			return start + i
 		}
+	}
+	if i := strings.Index(rest, " #"); i >= 0 {
+		return start + i
 	}
 	return len(line)
 }
@@ -193,7 +238,64 @@ func isFlow(s string) bool {
 }
 
 // deepest is how many lines above are looked at.
-const deepest = 1000
+const deepest = 200
+
+// parents yields the keys above a line that it lies below, the nearest first,
+// each with its own line.
+func parents(line string, above func(int) (string, bool)) func(func(key, text string) bool) {
+	return func(yield func(string, string) bool) {
+		if above == nil {
+			return
+		}
+		depth := indentOf(line)
+		for n := 1; n <= deepest; n++ {
+			up, ok := above(n)
+			if !ok {
+				return
+			}
+			indent := indentOf(up)
+			// The items of a list may stand below its key without an indent.
+			sibling := indent == depth && strings.HasPrefix(line[depth:], "-") && !strings.HasPrefix(up[depth:], "-")
+			if indent == len(up) || indent >= depth && !sibling {
+				continue
+			}
+			m := blockKey().FindStringSubmatch(up)
+			if sibling && m == nil {
+				continue
+			}
+			line, depth = up, indent
+			if m != nil && !yield(m[1], up) {
+				return
+			}
+		}
+	}
+}
+
+// environment is the part of a line that belongs to an environment.
+func environment(line string, above func(int) (string, bool)) span {
+	for key := range parents(line, above) {
+		if key == "env" {
+			return span{0, len(line)}
+		}
+	}
+	m := envInLine().FindStringIndex(line)
+	if m == nil {
+		return span{}
+	}
+	open := 0
+	for i := m[1] - 1; i < len(line); i++ {
+		switch line[i] {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open--
+		}
+		if open == 0 {
+			return span{m[1] - 1, i}
+		}
+	}
+	return span{m[1] - 1, len(line)}
+}
 
 // isBelowSecret reports whether the line is the value of something above it: of
 // a flag in the list item before it, or of a key whose block it is in.
@@ -201,29 +303,16 @@ func isBelowSecret(line string, above func(int) (string, bool)) bool {
 	if above == nil {
 		return false
 	}
-	depth := indentOf(line)
-	for n := 1; n <= deepest && depth > 0; n++ {
-		up, ok := above(n)
-		if !ok {
-			return false
+	if up, ok := above(1); ok {
+		if m := bareFlag().FindStringSubmatch(up); m != nil && isSecretName(m[1]) && !strings.Contains(line, "--") {
+			return true
 		}
-		if n == 1 {
-			m := bareFlag.FindStringSubmatch(up)
-			if m != nil && isSecretName(m[1]) && !strings.HasPrefix(strings.TrimLeft(line, ` -"'`), "--") && !strings.Contains(line, "--") {
-				return true
-			}
-		}
-		if strings.TrimSpace(up) == "" || indentOf(up) >= depth {
-			continue
-		}
-		depth = indentOf(up)
-		m := blockKey.FindStringSubmatch(up)
-		if m == nil || !isSecretName(m[1]) {
-			continue
-		}
+	}
+	for key, up := range parents(line, above) {
 		// A key with nothing behind it may hold a mapping, whose lines are judged
 		// by their own keys.
-		if strings.ContainsAny(up[strings.LastIndexByte(up, ':'):], "|>") || !pairInLine.MatchString(line) {
+		isBlock := strings.ContainsAny(up[strings.LastIndexByte(up, ':'):], "|>")
+		if isSecretName(key) && (isBlock || key == "value" || !pairInLine().MatchString(line)) {
 			return true
 		}
 	}

@@ -20,8 +20,11 @@ func TestMask(t *testing.T) {
 		{`    - {name: HF_TOKEN, value: "hunter2, 3"}`, `    - {name: HF_TOKEN, value: ***}`},
 		{`{"name":"HF_TOKEN","value":"hunter2"}`, `{"name":"HF_TOKEN","value":***}`},
 		{`{"name": "A", "value": "hunter2"}, {"name": "B", "value": "x"}`, `{"name": "A", "value": ***}, {"name": "B", "value": ***}`},
-		{`        value: a b # c`, `        value: ***`},
+		{`        value: a b # c`, `        value: *** # c`},
 		{`      - value: hunter2`, `      - value: ***`},
+		{`  env: [{name: HF_TOKEN, valeu: hunter2}]`, `  env: [{name: HF_TOKEN, valeu: ***}]`},
+		{`  - {name: r, env: [{name: A, valeu: hunter2}], replicas: 0}`, `  - {name: r, env: [{name: A, valeu: ***}], replicas: 0}`},
+		{`        value: {x: hunter2}`, `        value: ***`},
 		{`        value: |`, `        value: |`},
 		{`        value:`, `        value:`},
 
@@ -32,6 +35,7 @@ func TestMask(t *testing.T) {
 		{`  secret: {name: certs}`, `  secret: {name: certs}`},
 		{`  imagePullSecrets: [{name: certs}]`, `  imagePullSecrets: [{name: certs}]`},
 		{`  disaggregationThresholdTokens: 512`, `  disaggregationThresholdTokens: 512`},
+		{`  key: tls.crt`, `  key: tls.crt`},
 		{`  name: HF_TOKEN`, `  name: HF_TOKEN`},
 
 		// Arguments.
@@ -71,6 +75,12 @@ func TestMaskBelow(t *testing.T) {
 		{"  - name: A\n    value: |\n      hunter\n\n        2", "        ***"},
 		{"  - name: A\n    value: >-\n      a: hunter2", "      ***"},
 		{"  - name: A\n    value:\n      hunter2", "      ***"},
+		{"  - name: A\n    value:\n      x: hunter2", "      ***"},
+		{"  env:\n    - name: A\n      valeu: hunter2", "      valeu: ***"},
+		{"  env:\n  - name: A\n    valeu: hunter2", "    valeu: ***"},
+		{"  env:\n  - name: A\n    value: x\n  - valeu: hunter2", "  - valeu: ***"},
+		{"  env:\n  - name: A\n    value: x\n  image: y", "  image: y"},
+		{"  env:\n  - name: A\n  extraArgs:\n  - --seed=1", "  - --seed=1"},
 		{"  secret:\n    name: certs", "    name: certs"},
 		{"  tokens:\n    - hunter2", "    - ***"},
 		{"  - name: A\n    value: x\n  image: y", "  image: y"},
@@ -109,7 +119,7 @@ func TestMaskMovesColumns(t *testing.T) {
 // TestTextMasks: what is printed for people has no secret, and the caret stays
 // below its column.
 func TestTextMasks(t *testing.T) {
-	lines := []string{`env: [{name: A, value: hunter2, x: 1}]`, `- --api-key`, `- hunter2`}
+	lines := []string{`env: [{name: A, value: hunter2}], x: 1`, `- --api-key`, `- hunter2`}
 	text := Text{Line: func(p Position) (string, bool) {
 		if p.Line < 1 || p.Line > len(lines) {
 			return "", false
@@ -118,14 +128,14 @@ func TestTextMasks(t *testing.T) {
 	}}
 	var b strings.Builder
 	if err := text.Print(&b, List{
-		{Rule: "r", Severity: Error, Message: "m", Position: Position{File: "f", Line: 1, Column: 33}},
+		{Rule: "r", Severity: Error, Message: "m", Position: Position{File: "f", Line: 1, Column: 35}},
 		{Rule: "r", Severity: Error, Message: "m", Position: Position{File: "f", Line: 3, Column: 3}},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `f:1:33: error: m [r]
-    1 | env: [{name: A, value: ***, x: 1}]
-      |                             ^
+	const want = `f:1:35: error: m [r]
+    1 | env: [{name: A, value: ***}], x: 1
+      |                               ^
 f:3:3: error: m [r]
     3 | - ***
       |   ^
@@ -134,4 +144,20 @@ f:3:3: error: m [r]
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
+}
+
+func FuzzMask(f *testing.F) {
+	for _, s := range []string{`- {value: "a, b", name: X}`, `- '--api-key=x'`, `"token":"x"`, `value: é`} {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, line string, i int) {
+		line, _ = nearby(line, i)
+		got, moved := mask(line, func(int) (string, bool) { return line, true })
+		if i < 0 || i > len(line) {
+			return
+		}
+		if m := moved(i); m < 0 || m > len(got) {
+			t.Errorf("%d of %q has moved to %d of %q", i, line, m, got)
+		}
+	})
 }

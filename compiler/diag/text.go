@@ -74,6 +74,7 @@ func (t Text) excerpt(b *strings.Builder, p Position) {
 	if !ok || !utf8.ValidString(line) {
 		return
 	}
+	line, p.Column = nearby(line, p.Column)
 	line, moved := mask(line, func(n int) (string, bool) {
 		return t.Line(Position{File: p.File, Line: p.Line - n})
 	})

@@ -49,7 +49,8 @@ func closest(typed string, candidates []string) string {
 	best := slices.MinFunc(candidates, func(a, b string) int {
 		return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(a, b))
 	})
-	if distance(best) > max(1, min(len(typed), len(best))/3) {
+	shorter := min(len(typed), len(best))
+	if distance(best) > max(1, min(shorter/2, max(2, shorter/3))) {
 		return ""
 	}
 	return best

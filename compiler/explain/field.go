@@ -57,14 +57,19 @@ func Kinds() ([]*Kind, error) {
 
 // UnknownError is a name that stands for nothing.
 type UnknownError struct {
-	// What was asked for: "rule or kind", or "field of ...".
+	// What was asked for, and by which name.
 	What, Name string
+	// Of is the object that was to have the field; empty for a rule or a kind.
+	Of string
 	// Closest is what was probably meant; empty when nothing is close.
 	Closest string
 }
 
 func (e *UnknownError) Error() string {
 	s := fmt.Sprintf("unknown %s %q", e.What, e.Name)
+	if e.Of != "" {
+		s += " of " + e.Of
+	}
 	if e.Closest != "" {
 		s += fmt.Sprintf("; did you mean %q?", e.Closest)
 	}
@@ -88,7 +93,7 @@ func FindField(path string) (Field, error) {
 		k, rest = kindOf(kinds, defaultKind), path
 	}
 	if k == nil {
-		return Field{}, &UnknownError{"rule or kind", head, closest(head, slices.Concat(Rules(""), aliases(kinds)))}
+		return Field{}, &UnknownError{What: "rule or kind", Name: head, Closest: closest(head, slices.Concat(Rules(""), aliases(kinds)))}
 	}
 	f := Field{Kind: k, schema: k.schema}
 	if rest == "" {
@@ -99,7 +104,7 @@ func FindField(path string) (Field, error) {
 		next, ok := f.child(name)
 		if !ok {
 			of := strings.Trim(strings.ToLower(k.Name)+"."+f.Path, ".")
-			return Field{}, &UnknownError{"field of " + of, name, closest(name, f.names())}
+			return Field{}, &UnknownError{What: "field", Name: name, Of: of, Closest: closest(name, f.names())}
 		}
 		f = next
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -42,7 +43,7 @@ func (d *decoding) prune(n *yaml.Node, v any, t reflect.Type, at *trail) (any, b
 	if v == nil || t.Kind() == reflect.Interface {
 		return v, true
 	}
-	if reflect.PointerTo(t).Implements(jsonUnmarshaler) {
+	if readsItself(t) {
 		return v, d.convert(n, v, t, at)
 	}
 	switch t.Kind() {
@@ -88,25 +89,65 @@ func (d *decoding) prune(n *yaml.Node, v any, t reflect.Type, at *trail) (any, b
 }
 
 func (d *decoding) pruneStruct(n *yaml.Node, m map[string]any, t reflect.Type, at *trail) {
+	for _, f := range fieldsOf(t) {
+		if f.name == "" {
+			d.pruneStruct(n, m, f.typ, at)
+			continue
+		}
+		v, ok := m[f.name]
+		if !ok {
+			continue
+		}
+		if pruned, ok := d.prune(lookup(n, f.name), v, f.typ, &trail{parent: at, key: f.name}); ok {
+			m[f.name] = pruned
+		} else {
+			delete(m, f.name)
+		}
+	}
+}
+
+// structField is a field of a struct as it is called in JSON; one without a
+// name is embedded.
+type structField struct {
+	name string
+	typ  reflect.Type
+}
+
+// fieldsOf returns the fields of a struct that are read.
+var fieldsOf = memoized(func(t reflect.Type) (out []structField) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		tag := f.Tag.Get("json")
-		name, _, _ := strings.Cut(tag, ",")
-		switch {
-		case !f.IsExported() || name == "-":
-		case name == "" && f.Anonymous:
-			d.pruneStruct(n, m, f.Type, at)
-		default:
-			v, ok := m[name]
-			if !ok {
-				break
-			}
-			if pruned, ok := d.prune(lookup(n, name), v, f.Type, &trail{parent: at, key: name}); ok {
-				m[name] = pruned
-			} else {
-				delete(m, name)
-			}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" || name == "" && !f.Anonymous {
+			continue
 		}
+		out = append(out, structField{name, f.Type})
+	}
+	return out
+})
+
+// readsItself reports whether a type has a way of its own of being read.
+var readsItself = memoized(func(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(jsonUnmarshaler)
+})
+
+// holderOf returns a struct with one field of a type, which is what the
+// converter takes.
+var holderOf = memoized(func(t reflect.Type) reflect.Type {
+	return reflect.StructOf([]reflect.StructField{{Name: "V", Type: t, Tag: `json:"v"`}})
+})
+
+// memoized remembers what a function says of a type: there are few types and
+// many values.
+func memoized[T any](of func(reflect.Type) T) func(reflect.Type) T {
+	var known sync.Map
+	return func(t reflect.Type) T {
+		if v, ok := known.Load(t); ok {
+			return v.(T)
+		}
+		v := of(t)
+		known.Store(t, v)
+		return v
 	}
 }
 
@@ -123,11 +164,30 @@ func (d *decoding) convert(n *yaml.Node, v any, t reflect.Type, at *trail) bool 
 			return d.overflow(n, at, t.Bits())
 		}
 	}
-	holder := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "V", Type: t, Tag: `json:"v"`}}))
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"v": v}, holder.Interface()); err != nil {
-		return d.wrong(n, at, expectation(t))
+	if !fits(v, t) {
+		holder := reflect.New(holderOf(t))
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"v": v}, holder.Interface()); err != nil {
+			return d.wrong(n, at, expectation(t))
+		}
 	}
 	return true
+}
+
+// fits reports whether a value is plainly of a type, as nearly all are, so that
+// it need not be tried.
+func fits(v any, t reflect.Type) bool {
+	if readsItself(t) {
+		return false
+	}
+	switch v.(type) {
+	case string:
+		return t.Kind() == reflect.String
+	case bool:
+		return t.Kind() == reflect.Bool
+	case int64:
+		return t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
+	}
+	return false
 }
 
 func (d *decoding) overflow(n *yaml.Node, at *trail, bits int) bool {

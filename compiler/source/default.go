@@ -44,7 +44,7 @@ func (s *Schema) fill(n *yaml.Node) {
 		}
 		for _, name := range s.names {
 			if prop := s.properties[name]; prop.defaulted != nil && lookup(n, name) == nil {
-				key := yaml.NewStringRNode(name).YNode()
+				key := stringNode(name)
 				if last := len(n.Content) - 2; last >= 0 {
 					// A comment at the end stays at the end.
 					key.FootComment, n.Content[last].FootComment = n.Content[last].FootComment, ""
@@ -92,11 +92,11 @@ func nodeOf(v any) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode}
 	switch v := v.(type) {
 	case string:
-		n = yaml.NewStringRNode(v).YNode()
+		n = stringNode(v)
 	case map[string]any:
 		n.Kind, n.Tag = yaml.MappingNode, yaml.NodeTagMap
 		for _, name := range sortedKeys(v) {
-			n.Content = append(n.Content, yaml.NewStringRNode(name).YNode(), nodeOf(v[name]))
+			n.Content = append(n.Content, stringNode(name), nodeOf(v[name]))
 		}
 	case []any:
 		n.Kind, n.Tag = yaml.SequenceNode, yaml.NodeTagSeq

@@ -27,31 +27,47 @@ func (o *Object) SetNamespace(namespace string) error {
 // had. path is the names of fields and the indexes of lists; mappings on the way
 // are made, lists are not.
 func (o *Object) Set(value string, path ...any) error {
-	n := o.Node
+	n := o.Node.YNode()
 	for i, step := range path {
-		var next *yaml.RNode
-		var err error
 		switch step := step.(type) {
 		case int:
-			var elements []*yaml.RNode
-			if elements, err = n.Elements(); err == nil && step >= len(elements) {
-				err = fmt.Errorf("no item %d", step)
+			if n.Kind != yaml.SequenceNode || step >= len(n.Content) {
+				return fmt.Errorf("writing %v: no item %d", path, step)
 			}
-			if err == nil {
-				next = elements[step]
-			}
+			n = n.Content[step]
 		case string:
-			if i == len(path)-1 {
-				return n.PipeE(yaml.SetField(step, yaml.NewStringRNode(value)))
+			if n.Kind != yaml.MappingNode {
+				return fmt.Errorf("writing %v: %s stands in no mapping", path, step)
 			}
-			next, err = n.Pipe(yaml.LookupCreate(yaml.MappingNode, step))
+			next := lookup(n, step)
+			last := i == len(path)-1
+			switch {
+			case next == nil && last:
+				n.Content = append(n.Content, stringNode(step), stringNode(value))
+			case next == nil:
+				next = &yaml.Node{Kind: yaml.MappingNode, Tag: yaml.NodeTagMap}
+				n.Content = append(n.Content, stringNode(step), next)
+			case last:
+				return yaml.NewRNode(n).PipeE(yaml.SetField(step, yaml.NewStringRNode(value)))
+			case isNull(next):
+				next.Kind, next.Tag, next.Value = yaml.MappingNode, yaml.NodeTagMap, ""
+			}
+			n = next
 		}
-		if err != nil {
-			return fmt.Errorf("writing %v: %w", path, err)
-		}
-		n = next
 	}
-	return fmt.Errorf("writing %v: the path ends in a list", path)
+	if n != nil {
+		return fmt.Errorf("writing %v: the path ends in a list", path)
+	}
+	return nil
+}
+
+// stringNode makes a node of a string, in quotes where it needs them.
+func stringNode(s string) *yaml.Node {
+	n := yaml.NewStringRNode(s).YNode()
+	if n.Style == 0 && readsAsOther(s) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
 }
 
 // Compare orders objects by kind, namespace, name and file, whatever the order

@@ -106,6 +106,8 @@ func readsAsOther(s string) bool {
 		if len(s) == 1 || s[1] != '.' && (s[1] < '0' || s[1] > '9') {
 			return false
 		}
+	case c >= '1' && c <= '9' && decimal(s):
+		return true
 	case c == '.' || c >= '0' && c <= '9':
 	default:
 		return false

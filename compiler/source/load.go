@@ -20,6 +20,10 @@ import (
 	"gpustack.ai/mdc/compiler/diag"
 )
 
+// OutputManifest is the file that marks a directory as output of mdc. A walk
+// does not read such a directory: what it holds comes from its neighbours.
+const OutputManifest = ".mdc-files"
+
 // Loader reads paths of a file system.
 type Loader struct {
 	// FS is where every path is read. Relative paths are its business.
@@ -149,7 +153,7 @@ func (r *reading) walk(dir string) error {
 		name := path.Join(dir, filepath.ToSlash(rel))
 		if info.IsDir() {
 			id, err := r.identity(name)
-			if isHidden(name) || err == nil && r.excluded[id] {
+			if isHidden(name) || r.FS.Exists(path.Join(name, OutputManifest)) || err == nil && r.excluded[id] {
 				return filepath.SkipDir
 			}
 			return nil

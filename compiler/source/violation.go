@@ -113,6 +113,11 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	if n.Kind != yaml.ScalarNode {
 		return v
 	}
+	if isSecret(v.Shape) && isPlain(n) && !isNull(n) {
+		v.Message = fmt.Sprintf("%s must be %s, and Kubernetes reads what stands there as a boolean or a number", v.Field, want)
+		v.Remedy = "put it in quotes"
+		return v
+	}
 	v.Value = shorten(n.Value)
 	switch {
 	case want == wantString && isPlain(n) && !isNull(n):
@@ -127,6 +132,10 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	}
 	return v
 }
+
+// isSecret reports whether what a field holds may be a secret, which no message
+// repeats.
+func isSecret(shape string) bool { return strings.HasSuffix(shape, ".env[].value") }
 
 // overflowViolation is a whole number that does not fit.
 func overflowViolation(n *yaml.Node, at *trail, bits int) Violation {

@@ -17,6 +17,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"gpustack.ai/mdc/cmd/agent/localcluster/tools"
@@ -60,7 +63,7 @@ func Start(ctx context.Context, bin string) (*Cluster, error) {
 // Stop ends the programs and removes the files.
 func (c *Cluster) Stop() error { return c.processes.stop() }
 
-func start(ctx context.Context, bin string) (c *Cluster, err error) {
+func start(ctx context.Context, bin string) (_ *Cluster, err error) {
 	dir, err := os.MkdirTemp("", "mdc-cluster-")
 	if err != nil {
 		return nil, err
@@ -118,23 +121,22 @@ func start(ctx context.Context, bin string) (c *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &Cluster{
-		Config: &rest.Config{
-			Host:            address("https", ports[2]),
-			BearerToken:     credentials.token,
-			TLSClientConfig: rest.TLSClientConfig{CAData: credentials.ca},
-			QPS:             -1, // no throttle: the server has no other client
-		},
-		Dir:       dir,
-		processes: p,
+	config := &rest.Config{
+		Host:            address("https", ports[2]),
+		BearerToken:     credentials.token,
+		TLSClientConfig: rest.TLSClientConfig{CAData: credentials.ca},
+		QPS:             -1, // no throttle: the server has no other client
 	}
-	return c, ready(ctx, c.Config, etcd, server)
+	if err := ready(ctx, config, etcd, server); err != nil {
+		return nil, err
+	}
+	return &Cluster{Config: config, Dir: dir, processes: p}, nil
 }
 
 // ready waits until the server says so and serves a list, or until one of the
 // programs ends.
 func ready(ctx context.Context, config *rest.Config, programs ...*process) error {
-	client, err := rest.UnversionedRESTClientFor(dynamicClientConfig(config))
+	client, err := rest.UnversionedRESTClientFor(plainConfig(config))
 	if err != nil {
 		return err
 	}
@@ -161,6 +163,14 @@ func ready(ctx context.Context, config *rest.Config, programs ...*process) error
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// plainConfig is for plain paths of the server.
+func plainConfig(config *rest.Config) *rest.Config {
+	c := rest.CopyConfig(config)
+	c.GroupVersion = &schema.GroupVersion{}
+	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme.Scheme).WithoutConversion()
+	return c
 }
 
 func address(scheme string, port int) string { return fmt.Sprintf("%s://127.0.0.1:%d", scheme, port) }

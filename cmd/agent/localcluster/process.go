@@ -16,11 +16,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 )
 
 // errPortTaken: somebody else took a port between its choice and its use.
@@ -154,12 +149,4 @@ func freePorts(n int) (ports []int, err error) {
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
-}
-
-// dynamicClientConfig is for plain paths of the server.
-func dynamicClientConfig(config *rest.Config) *rest.Config {
-	c := rest.CopyConfig(config)
-	c.GroupVersion = &schema.GroupVersion{}
-	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme.Scheme).WithoutConversion()
-	return c
 }

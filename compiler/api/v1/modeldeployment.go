@@ -18,11 +18,11 @@ import (
 // +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roleSummary`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`
-// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="service-name: a Service has the name of the deployment, so it must begin with a letter, have no dot and at most 63 characters"
-// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || self.spec.roles.all(r, size(self.metadata.name) + 1 + size(r.name) <= 63)",message="service-name: the Service <deployment>-<role> would have more than 63 characters"
-// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || !has(self.spec.router) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,54}[a-z0-9])?$')",message="service-name: the Service <deployment>-router would be no DNS label of at most 63 characters"
-// +kubebuilder:validation:XValidation:rule="has(oldSelf.spec.router) || !has(self.spec.router) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,54}[a-z0-9])?$')",message="service-name: the Service <deployment>-router would be no DNS label of at most 63 characters"
-// +kubebuilder:validation:XValidation:rule="self.spec.roles.all(r, r.size <= 1 || (!self.metadata.name.contains('.') && size(self.metadata.name) + size(r.name) + size(string(r.replicas - 1)) + size(string(r.size - 1)) <= 58))",message="member-name: the hostname <deployment>-<role>-r<replicas-1>-m<size-1> of the last Pod must be a DNS label of at most 63 characters; shorten a name or ask for fewer replicas"
+// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="service-name: a Service has the name of the deployment, so it must begin with a letter, have no dot and at most 63 characters",fieldPath=".metadata"
+// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || self.spec.roles.all(r, size(self.metadata.name) + 1 + size(r.name) <= 63)",message="service-name: the Service <deployment>-<role> would have more than 63 characters",fieldPath=".spec.roles"
+// +kubebuilder:validation:XValidation:rule="(has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration >= 0) || !has(self.spec.router) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,54}[a-z0-9])?$')",message="service-name: the Service <deployment>-router would be no DNS label of at most 63 characters",fieldPath=".metadata"
+// +kubebuilder:validation:XValidation:rule="has(oldSelf.spec.router) || !has(self.spec.router) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,54}[a-z0-9])?$')",message="service-name: the Service <deployment>-router would be no DNS label of at most 63 characters",fieldPath=".metadata"
+// +kubebuilder:validation:XValidation:rule="self.spec.roles.all(r, r.size <= 1 || (!self.metadata.name.contains('.') && size(self.metadata.name) + size(r.name) + size(string(r.replicas - 1)) + size(string(r.size - 1)) <= 58))",message="member-name: the hostname <deployment>-<role>-r<replicas-1>-m<size-1> of the last Pod must be a DNS label of at most 63 characters; shorten a name or ask for fewer replicas",fieldPath=".spec.roles"
 type ModelDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -51,7 +51,7 @@ type ModelDeploymentList struct {
 // another value describes another deployment.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.kvCache) == has(oldSelf.kvCache)",message="frozen-kvcache: kvCache cannot be added or removed after creation; another value describes another deployment",fieldPath=".kvCache"
-// +kubebuilder:validation:XValidation:rule="(has(self.engine.version) && self.engine.version != '') || self.roles.all(r, has(r.image) && r.image != '')",message="engine-version: engine.version is missing and some role has no image; set a version, or an image on the role",fieldPath=".engine.version",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`(has(self.engine.version) && self.engine.version != "") || self.roles.all(r, has(r.image) && r.image != "")`,message="engine-version: engine.version is missing and some role has no image; set a version, or an image on the role",fieldPath=".engine.version",reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="!has(self.router) || self.router.name == 'llm-d-router' || self.router.name == (self.engine.name == 'vLLM' ? 'vllm-router' : 'sglang-gateway')",message="router-engine: vllm-router fronts vLLM only and sglang-gateway fronts SGLang only; llm-d-router fronts both",fieldPath=".router.name"
 // +kubebuilder:validation:XValidation:rule="!has(self.router) || self.roles.all(r, r.name != 'router')",message="service-name-clash: the Services of the router and of a role named router would have one name",fieldPath=".roles"
 // +kubebuilder:validation:XValidation:rule="!has(self.router) || self.roles.all(r, !has(r.ports) || size(r.ports) == 0 || r.ports[0].protocol == 'TCP')",message="router-tcp: a router speaks HTTP over TCP, and the first port of some role is not TCP",fieldPath=".router"
@@ -106,7 +106,7 @@ type ModelDeploymentSpec struct {
 
 // ModelSpec names the model and, optionally, where its weights come from.
 //
-// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name && has(self.artifactRef) == has(oldSelf.artifactRef) && (!has(self.artifactRef) || (has(self.artifactRef.name) ? self.artifactRef.name : '') == (has(oldSelf.artifactRef.name) ? oldSelf.artifactRef.name : ''))",message="frozen-model: model is frozen after creation; another value describes another deployment"
+// +kubebuilder:validation:XValidation:rule=`self.name == oldSelf.name && has(self.artifactRef) == has(oldSelf.artifactRef) && (!has(self.artifactRef) || (has(self.artifactRef.name) ? self.artifactRef.name : "") == (has(oldSelf.artifactRef.name) ? oldSelf.artifactRef.name : ""))`,message="frozen-model: model is frozen after creation; another value describes another deployment"
 type ModelSpec struct {
 	// Name is the served model name: what clients put in a request, what routers
 	// and metric labels match, and, without artifactRef, what the engine loads
@@ -159,8 +159,8 @@ const ConnectorMooncake ConnectorName = "Mooncake"
 
 // KVCacheSpec attaches the deployment to a shared KV cache pool.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.poolRef.name) && self.poolRef.name != ''",message="kvcache-pool-ref: the KVCachePoolBinding that poolRef names is what grants access to the pool, and an empty name grants nothing",fieldPath=".poolRef.name",reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="(has(self.poolRef.name) ? self.poolRef.name : '') == (has(oldSelf.poolRef.name) ? oldSelf.poolRef.name : '') && self.connector == oldSelf.connector",message="frozen-kvcache: kvCache is frozen after creation; another value describes another deployment"
+// +kubebuilder:validation:XValidation:rule=`has(self.poolRef.name) && self.poolRef.name != ""`,message="kvcache-pool-ref: the KVCachePoolBinding that poolRef names is what grants access to the pool, and an empty name grants nothing",fieldPath=".poolRef.name",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`(has(self.poolRef.name) ? self.poolRef.name : "") == (has(oldSelf.poolRef.name) ? oldSelf.poolRef.name : "") && self.connector == oldSelf.connector`,message="frozen-kvcache: kvCache is frozen after creation; another value describes another deployment"
 type KVCacheSpec struct {
 	// PoolRef names a KVCachePoolBinding in the namespace of the deployment. The
 	// Binding is what grants the namespace access to a pool and what fixes the

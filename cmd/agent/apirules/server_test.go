@@ -1,0 +1,243 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package apirules
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+
+	"gpustack.ai/mdc/cmd/agent/localcluster"
+)
+
+var (
+	crdResource        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	deploymentResource = v1.GroupVersion.WithResource("modeldeployments")
+	namespaceResource  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// server is the API server that the tests of this package share.
+type server struct {
+	dynamic.Interface
+	config   *rest.Config
+	warnings warnings
+	spaces   atomic.Int32
+}
+
+// shared starts once, when the first test asks for it.
+var shared = sync.OnceValues(func() (*server, error) {
+	bin, err := localcluster.Tools()
+	if err != nil {
+		return nil, skipped{err}
+	}
+	c, err := localcluster.Start(context.Background(), bin)
+	if err != nil {
+		return nil, err
+	}
+	stop = c.Stop
+	s := &server{config: c.Config}
+	s.config.WarningHandler = &s.warnings
+	s.Interface, err = dynamic.NewForConfig(s.config)
+	return s, err
+})
+
+type skipped struct{ error }
+
+var stop = func() error { return nil }
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// newServer returns the shared server with all CustomResourceDefinitions.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s, err := shared()
+	if reason, ok := err.(skipped); ok {
+		t.Skip(reason)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range v1.CRDs() {
+		s.install(t, file, text)
+	}
+	return s
+}
+
+// install creates a CustomResourceDefinition and waits until it is served.
+func (s *server) install(t *testing.T, file string, text []byte) {
+	t.Helper()
+	var crd unstructured.Unstructured
+	if err := yaml.Unmarshal(text, &crd.Object); err != nil {
+		t.Fatal(err)
+	}
+	client := s.Resource(crdResource)
+	if _, err := client.Create(t.Context(), &crd, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return
+		}
+		t.Fatalf("%s: %v", file, err)
+	}
+	if said := s.warnings.take(); len(said) > 0 {
+		t.Errorf("%s: warnings %q", file, said)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		got, err := client.Get(t.Context(), crd.GetName(), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
+		if has(conditions, "NonStructuralSchema") {
+			t.Fatalf("%s: %v", file, conditions)
+		}
+		if has(conditions, "Established") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not established: %v", file, conditions)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// has reports whether a condition is True.
+func has(conditions []any, kind string) bool {
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		m, _ := c.(map[string]any)
+		return m["type"] == kind && m["status"] == "True"
+	})
+}
+
+// namespace creates a namespace of its own for a case.
+func (s *server) namespace(t *testing.T) string {
+	t.Helper()
+	name := fmt.Sprintf("case-%d", s.spaces.Add(1))
+	s.createNamespace(t, name)
+	return name
+}
+
+func (s *server) createNamespace(t *testing.T, name string) {
+	t.Helper()
+	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	if _, err := s.Resource(namespaceResource).Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// create creates a ModelDeployment as strictly as a server can be told to. A dry
+// run is judged like any other, and stored nowhere.
+func (s *server) create(t *testing.T, namespace, name string, spec any, dryRun ...string) (*unstructured.Unstructured, error) {
+	t.Helper()
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(),
+		"kind":       v1.KindModelDeployment,
+		"metadata":   map[string]any{"name": name, "namespace": namespace},
+		"spec":       spec,
+	}}
+	return s.Resource(deploymentResource).Namespace(namespace).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun})
+}
+
+// update replaces the spec of a stored ModelDeployment.
+func (s *server) update(t *testing.T, stored *unstructured.Unstructured, spec any) error {
+	t.Helper()
+	o := stored.DeepCopy()
+	o.Object["spec"] = spec
+	_, err := s.Resource(deploymentResource).Namespace(o.GetNamespace()).Update(t.Context(), o, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+// judge creates the new spec, or creates the old one and updates it to the new.
+// stored is false when the old one is itself refused.
+func (s *server) judge(t *testing.T, name string, before, after any) (err error, stored bool) { //nolint:revive // the verdict is the result
+	t.Helper()
+	if before == nil {
+		_, err := s.create(t, metav1.NamespaceDefault, name, after, metav1.DryRunAll)
+		return verdict(t, err), true
+	}
+	namespace := s.namespace(t)
+	o, err := s.create(t, namespace, name, before)
+	if err != nil {
+		return verdict(t, err), false
+	}
+	return verdict(t, s.update(t, o, after)), true
+}
+
+// verdict lets only refusals of the object through; anything else is a failure
+// of the test.
+func verdict(t *testing.T, err error) error {
+	t.Helper()
+	if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+		t.Fatal(err)
+	}
+	return err
+}
+
+// warnings collects what the server warns of.
+type warnings struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said = append(w.said, text)
+}
+
+func (w *warnings) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	said := w.said
+	w.said = nil
+	return said
+}
+
+// causes are the parts of a refusal, each as "field: message".
+func causes(err error) (out []string) {
+	status, ok := err.(apierrors.APIStatus)
+	if !ok {
+		return nil
+	}
+	details := status.Status().Details
+	if details == nil {
+		return []string{status.Status().Message}
+	}
+	for _, c := range details.Causes {
+		out = append(out, c.Field+": "+c.Message)
+	}
+	if len(out) == 0 {
+		out = []string{status.Status().Message}
+	}
+	return out
+}
+
+// names reports whether a refusal carries the slug of one of our own rules.
+func names(err error, slug string) bool {
+	return slices.ContainsFunc(causes(err), func(c string) bool { return strings.Contains(c, " "+slug+": ") })
+}
