@@ -73,7 +73,7 @@ func TestOwnedArgs(t *testing.T) {
 							spec["model"].(object)["artifactRef"] = object{"name": "weights"}
 						}
 					})
-					err, _ := s.judge(t, "md", nil, spec)
+					_, err := s.judge(t, "md", nil, spec)
 					abbreviated := token == flag[:len(flag)-1]
 					switch {
 					case err != nil && !byTable:
@@ -87,7 +87,7 @@ func TestOwnedArgs(t *testing.T) {
 						continue
 					}
 					spec["roles"].([]any)[0].(object)["command"] = []any{"serve"}
-					if err, _ := s.judge(t, "md", nil, spec); err != nil {
+					if _, err := s.judge(t, "md", nil, spec); err != nil {
 						t.Errorf("%s: %q beside a command: %v", engine, token, err)
 					}
 				}
@@ -109,7 +109,7 @@ func TestOwnedEnv(t *testing.T) {
 			for _, takeOver := range []bool{false, true} {
 				for _, name := range all {
 					want := argv.OwnsEnv(engine, name) || artifact && !takeOver && argv.OwnsArtifactEnv(engine, name)
-					err, _ := s.judge(t, "md", nil, deployment(engine, func(spec, role object) {
+					_, err := s.judge(t, "md", nil, deployment(engine, func(spec, role object) {
 						role["env"] = []any{object{"name": "OTHER", "value": "1"}, object{"name": name, "value": "1"}}
 						if artifact {
 							spec["model"].(object)["artifactRef"] = object{"name": "weights"}
@@ -140,7 +140,7 @@ func TestRouterArgs(t *testing.T) {
 		for _, flag := range all {
 			for _, token := range []string{flag, flag + "=x", flag + "x", flag[:len(flag)-1], strings.ReplaceAll(flag[2:], "-", "_"), flag + " x"} {
 				_, want := argv.RouterOwned(router, token)
-				err, _ := s.judge(t, "md", nil, deployment(engine, func(spec, _ object) {
+				_, err := s.judge(t, "md", nil, deployment(engine, func(spec, _ object) {
 					spec["router"] = object{"name": router, "extraArgs": []any{"-v=2", token}}
 				}))
 				if refused := names(err, "router-owned-arg"); refused != want || refused != (err != nil) {
@@ -218,7 +218,7 @@ func TestUpdates(t *testing.T) {
 		"hostname of the node as a level": {nothing, set("topology", object{"requiredLevel": "kubernetes.io/hostname"}), "topology-hostname"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err, stored := s.judge(t, "md", deployment(argv.VLLM, c.before), deployment(argv.VLLM, c.after))
+			stored, err := s.judge(t, "md", deployment(argv.VLLM, c.before), deployment(argv.VLLM, c.after))
 			switch {
 			case !stored:
 				t.Fatalf("the stored deployment is refused: %v", err)
@@ -276,7 +276,7 @@ func TestNames(t *testing.T) {
 		"named router":                {"md", roles(object{"name": "router"}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err, _ := s.judge(t, c.name, nil, deployment(argv.VLLM, c.change))
+			_, err := s.judge(t, c.name, nil, deployment(argv.VLLM, c.change))
 			switch {
 			case c.slug == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -313,7 +313,7 @@ func TestLargest(t *testing.T) {
 		})
 	}
 	start := time.Now()
-	err, _ := s.judge(t, "md", nil, object{
+	_, err := s.judge(t, "md", nil, object{
 		"model":   object{"name": "m", "artifactRef": object{"name": "w"}},
 		"engine":  object{"name": "vLLM", "version": "1"},
 		"kvCache": object{"poolRef": object{"name": "p"}},

@@ -75,7 +75,7 @@ func TestAdmissionCases(t *testing.T) {
 		}
 		n := tallies[c.Rule]
 		t.Run(c.ID, func(t *testing.T) {
-			err, stored := s.judge(t, c.Name, c.Old, c.New)
+			stored, err := s.judge(t, c.Name, c.Old, c.New)
 			switch {
 			case !stored:
 				// mdc leaves alone what was stored before its rules were there.

@@ -7,6 +7,7 @@ package apirules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -77,27 +78,33 @@ func TestMain(m *testing.M) {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s, err := shared()
-	if reason, ok := err.(skipped); ok {
-		t.Skip(reason)
+	if errors.As(err, &skipped{}) {
+		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, text := range v1.CRDs() {
-		s.install(t, file, text)
+	for _, text := range v1.CRDs() {
+		s.install(t, parse(t, text))
 	}
 	return s
 }
 
-// install creates a CustomResourceDefinition and waits until it is served.
-func (s *server) install(t *testing.T, file string, text []byte) {
+func parse(t *testing.T, text []byte) *unstructured.Unstructured {
 	t.Helper()
-	var crd unstructured.Unstructured
-	if err := yaml.Unmarshal(text, &crd.Object); err != nil {
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &u.Object); err != nil {
 		t.Fatal(err)
 	}
+	return u
+}
+
+// install creates a CustomResourceDefinition and waits until it is served.
+func (s *server) install(t *testing.T, crd *unstructured.Unstructured) {
+	t.Helper()
+	file := crd.GetName()
 	client := s.Resource(crdResource)
-	if _, err := client.Create(t.Context(), &crd, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+	if _, err := client.Create(t.Context(), crd, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			return
 		}
@@ -174,18 +181,18 @@ func (s *server) update(t *testing.T, stored *unstructured.Unstructured, spec an
 
 // judge creates the new spec, or creates the old one and updates it to the new.
 // stored is false when the old one is itself refused.
-func (s *server) judge(t *testing.T, name string, before, after any) (err error, stored bool) { //nolint:revive // the verdict is the result
+func (s *server) judge(t *testing.T, name string, before, after any) (stored bool, err error) {
 	t.Helper()
 	if before == nil {
 		_, err := s.create(t, metav1.NamespaceDefault, name, after, metav1.DryRunAll)
-		return verdict(t, err), true
+		return true, verdict(t, err)
 	}
 	namespace := s.namespace(t)
 	o, err := s.create(t, namespace, name, before)
 	if err != nil {
-		return verdict(t, err), false
+		return false, verdict(t, err)
 	}
-	return verdict(t, s.update(t, o, after)), true
+	return true, verdict(t, s.update(t, o, after))
 }
 
 // verdict lets only refusals of the object through; anything else is a failure
@@ -220,8 +227,8 @@ func (w *warnings) take() []string {
 
 // causes are the parts of a refusal, each as "field: message".
 func causes(err error) (out []string) {
-	status, ok := err.(apierrors.APIStatus)
-	if !ok {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
 		return nil
 	}
 	details := status.Status().Details

@@ -103,6 +103,7 @@ func (p *pass) role(r *Role) {
 	left = p.surplus(s) || left
 	left = p.ended(s) || left
 	s.compare()
+	s.report.Hold = p.hold(s)
 	if !left && !p.repair(s) {
 		p.turnover(s)
 	}

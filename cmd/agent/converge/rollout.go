@@ -42,11 +42,13 @@ func (p *pass) repair(s *roleState) bool {
 //     replica of the new template is Ready: so a rollout never takes a second
 //     serving replica.
 func (p *pass) turnover(s *roleState) {
-	if s.report.Hold = p.hold(s); s.report.Hold != "" {
+	switch {
+	case s.report.Outdated == 0:
+		return
+	case s.report.Hold != "":
 		p.soon()
 		return
-	}
-	if s.report.Outdated == 0 || !p.live() {
+	case !p.live():
 		return
 	}
 	victim, ok := p.guard(s).victim()
