@@ -135,7 +135,7 @@ var roleEdits = map[string]struct {
 	"volumes": {false, func(r map[string]any) {
 		extend(r, "additionalVolumes", map[string]any{"mountPath": "/edited", "configMap": map[string]any{"name": "edited"}})
 	}},
-	"cards":     {false, func(r map[string]any) { r["resources"] = map[string]any{"accelerator": 16} }},
+	"cards": {false, func(r map[string]any) { r["resources"] = map[string]any{"accelerator": 16} }},
 	"new width": {true, func(r map[string]any) {
 		extend(r, "env", map[string]any{"name": "VLLM_DP_SIZE", "value": "2"})
 		r["resources"] = map[string]any{"accelerator": 16}

@@ -77,6 +77,9 @@ func whyNot(name string) string {
 }
 
 func serviceName(s *Subject) []Fault {
+	if s.now.Name == "" && s.misspelt("metadata") {
+		return nil
+	}
 	if s.now.Name == "" {
 		return one(Fault{
 			Field:   "metadata.name",

@@ -13,8 +13,46 @@ import (
 // Copy returns an object that can be changed without changing this one.
 func (o *Object) Copy() *Object {
 	out := *o
-	out.Node = o.Node.Copy()
+	out.Node = yaml.NewRNode(copyTree(o.Node.YNode()))
 	return &out
+}
+
+// copyTree copies nodes whose aliases are expanded. All of them are allocated
+// together, which is much of what a copy costs.
+func copyTree(n *yaml.Node) *yaml.Node {
+	count := countNodes(n)
+	s := slab{make([]yaml.Node, 0, count), make([]*yaml.Node, 0, count)}
+	return s.copy(n)
+}
+
+func countNodes(n *yaml.Node) int {
+	count := 1
+	for _, c := range n.Content {
+		count += countNodes(c)
+	}
+	return count
+}
+
+// slab is where copied nodes and their lists of children are put.
+type slab struct {
+	nodes    []yaml.Node
+	children []*yaml.Node
+}
+
+func (s *slab) copy(n *yaml.Node) *yaml.Node {
+	s.nodes = append(s.nodes, *n)
+	out := &s.nodes[len(s.nodes)-1]
+	if n.Content == nil {
+		return out
+	}
+	start := len(s.children)
+	s.children = append(s.children, n.Content...)
+	// Full, so that a child added later does not overwrite those of another.
+	out.Content = s.children[start:len(s.children):len(s.children)]
+	for i, c := range n.Content {
+		out.Content[i] = s.copy(c)
+	}
+	return out
 }
 
 // SetNamespace writes metadata.namespace.

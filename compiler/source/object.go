@@ -4,6 +4,7 @@
 package source
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -173,13 +174,31 @@ func (o *Object) admit(r report) bool {
 	root := o.Node.YNode()
 	for _, key := range []string{"apiVersion", "kind"} {
 		if n := lookup(root, key); n == nil || isNull(n) || n.Value == "" && n.Kind == yaml.ScalarNode {
-			r.add(root, "the object has no "+key, "add "+key+", or remove the document if it is no Kubernetes object")
+			message := "the object has no " + key
+			if written := misspeltAs(root, key); n == nil && written != nil {
+				r.addField(written, written.Value, message, fmt.Sprintf("did you mean %q?", key))
+				return false
+			}
+			r.add(root, message, "add "+key+", or remove the document if it is no Kubernetes object")
 			return false
 		}
 	}
 	found := o.identify()
 	*r.findings = append(*r.findings, found...)
 	return !slices.ContainsFunc(found, func(f diag.Finding) bool { return f.Rule == RuleType && (f.Field == "apiVersion" || f.Field == "kind") })
+}
+
+// misspeltAs returns the key of a mapping that was probably meant to be one of
+// those every object has; nil when none was.
+func misspeltAs(root *yaml.Node, key string) *yaml.Node {
+	names := []string{"apiVersion", "kind", "metadata", "spec", "status"}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		written := root.Content[i]
+		if meant, ok := suggestion(written.Value, names); ok && meant == key && !slices.Contains(names, written.Value) {
+			return written
+		}
+	}
+	return nil
 }
 
 func firstAnnotation(o *Object, keys ...string) string {

@@ -30,8 +30,25 @@ func suggestion(typed string, candidates []string) (string, bool) {
 	return best, distance(typed, best) <= max(1, min(len(typed), len(best))/3)
 }
 
-// distance ignores case, and hyphens and underscores with it.
+// distance ignores case, and hyphens and underscores with it. Two letters that
+// changed places are one slip.
 func distance(a, b string) int {
 	fold := strings.NewReplacer("-", "", "_", "")
-	return levenshtein.ComputeDistance(fold.Replace(strings.ToLower(a)), fold.Replace(strings.ToLower(b)))
+	a, b = fold.Replace(strings.ToLower(a)), fold.Replace(strings.ToLower(b))
+	if isSwap(a, b) {
+		return 1
+	}
+	return levenshtein.ComputeDistance(a, b)
+}
+
+// isSwap reports whether two neighbouring letters are all that differs.
+func isSwap(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }

@@ -5,12 +5,15 @@ package source
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
@@ -22,6 +25,7 @@ func (s *Schema) Validate(o *Object) []Violation {
 	root := o.Node.YNode()
 	v.out = append(v.out, duplicates(root, nil)...)
 	v.out = append(v.out, identityViolations(o)...)
+	v.metadata(lookup(root, "metadata"))
 	v.fields(root, s, nil)
 	v.required(root, s, nil)
 	return v.out
@@ -41,6 +45,29 @@ func (v *validation) add(kind ViolationKind, at *trail, n *yaml.Node, violation 
 		}
 	}
 	v.out = append(v.out, violation)
+}
+
+// metadataFields are the fields that every object has in metadata, which no
+// schema lists.
+var metadataFields = sync.OnceValue(func() *Schema {
+	s := &Schema{}
+	for _, f := range fieldsOf(reflect.TypeFor[metav1.ObjectMeta]()) {
+		s.names = append(s.names, f.name)
+	}
+	slices.Sort(s.names)
+	return s
+})
+
+func (v *validation) metadata(n *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	s, at := metadataFields(), &trail{key: "metadata"}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; !slices.Contains(s.names, key.Value) {
+			v.unknown(key, s, &trail{parent: at, key: key.Value})
+		}
+	}
 }
 
 // fields checks every field of a mapping.
