@@ -11,7 +11,7 @@ FUZZTIME ?= 60s
 build: ## build bin/mdc
 	go build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/mdc ./cmd/mdc
 
-test: ## run all tests
+test: cluster-tools ## run all tests
 	go test ./...
 
 lint: ## run golangci-lint

@@ -5,6 +5,7 @@ package fn
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"gpustack.ai/mdc/compiler"
@@ -64,6 +66,9 @@ func (p *Processor) configure(n *yaml.RNode) (config, diag.List) {
 // configMapKeys are the flags that a ConfigMap may hold.
 var configMapKeys = map[string]func(*Processor, *config, string) error{
 	"namespace": func(_ *Processor, c *config, value string) error {
+		if problems := validation.IsDNS1123Label(value); len(problems) > 0 {
+			return errors.New(problems[0])
+		}
 		c.namespace = value
 		return nil
 	},

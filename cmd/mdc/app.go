@@ -135,6 +135,15 @@ func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
 	return out, nil
 }
 
+// output reads and compiles for a command that shows what a compile gives.
+func (a *app) output(flags *inputFlags, paths []string) (*compiler.Output, error) {
+	in, err := a.read(flags, paths)
+	if err != nil {
+		return nil, err
+	}
+	return a.compile(in, false)
+}
+
 // report prints findings for people.
 func (a *app) report(in *input, findings diag.List) error {
 	if err := (diag.Text{Color: a.color, Line: in.line}).Print(a.stderr, findings); err != nil {

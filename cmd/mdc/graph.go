@@ -34,11 +34,7 @@ The SVG is drawn by mdc itself.`,
   mdc graph . -o svg > deployment.svg
   mdc graph . -o dot | dot -Tpdf > deployment.pdf`,
 		RunE: func(_ *cobra.Command, paths []string) error {
-			in, err := a.read(&flags, paths)
-			if err != nil {
-				return err
-			}
-			out, err := a.compile(in, false)
+			out, err := a.output(&flags, paths)
 			if err != nil {
 				return err
 			}

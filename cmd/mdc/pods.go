@@ -29,11 +29,7 @@ cluster knows are shown as their token, unless they are among the facts. The
 Pods are for reading: the agent creates them, nobody applies them.`,
 		Example: `  mdc pods deployment.yaml --facts facts/`,
 		RunE: func(_ *cobra.Command, paths []string) error {
-			in, err := a.read(&flags, paths)
-			if err != nil {
-				return err
-			}
-			out, err := a.compile(in, false)
+			out, err := a.output(&flags, paths)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -178,7 +179,7 @@ func TestInteger(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if n, err := integer(test.text); n != test.n || err != test.err {
+			if n, err := integer(test.text); n != test.n || !errors.Is(err, test.err) {
 				t.Errorf("integer(%q) = %d, %v", test.text, n, err)
 			}
 		})

@@ -290,7 +290,7 @@ func TestLoadJSON(t *testing.T) {
 }
 
 func TestFromNodes(t *testing.T) {
-	node := func(s string) *yaml.RNode { return yaml.MustParse(s) }
+	node := yaml.MustParse
 	items := []*yaml.RNode{
 		node("apiVersion: v1\nkind: A\nmetadata:\n  name: pre-a\n  annotations:\n    config.kubernetes.io/path: x/a.yaml\n    internal.config.kubernetes.io/index: '3'\n    internal.config.kubernetes.io/previousNames: a,b\nx: &x [1]\ny: *x\ny: 2\n"),
 		node("[]"),

@@ -144,7 +144,7 @@ func (v *validation) value(n *yaml.Node, s *Schema, at *trail) {
 	wrong := func(want string) { v.out = append(v.out, typeViolation(n, at, want)) }
 	switch {
 	case s.intOrString:
-		v.quantity(n, s, at)
+		v.quantity(n, at)
 	case s.typ == "object":
 		if n.Kind != yaml.MappingNode {
 			wrong(wantMapping)
@@ -193,7 +193,7 @@ func (v *validation) value(n *yaml.Node, s *Schema, at *trail) {
 	}
 }
 
-func (v *validation) quantity(n *yaml.Node, s *Schema, at *trail) {
+func (v *validation) quantity(n *yaml.Node, at *trail) {
 	text := ""
 	switch x := value(n).(type) {
 	case string:
