@@ -76,7 +76,11 @@ func (c *compilation) weights(md *v1.ModelDeployment, o *source.Object) (*render
 		return refuse(fmt.Sprintf("the Setting %s is %q", facts.SettingDeliveryMode, w.Delivery), "set it to Engine or Node")
 	}
 	if md.Spec.KVCache != nil && weightIdentity(w) == "" {
-		return refuse(fmt.Sprintf("ModelArtifact %q does not tell yet which weights it holds, and cached blocks of other weights must not be read", ref.Name), refresh)
+		remedy := refresh
+		if w.Delivery == v1.DeliveryImage {
+			remedy = "pin spec.source.image.reference of the ModelArtifact by its sha256 digest"
+		}
+		return refuse(fmt.Sprintf("ModelArtifact %q does not tell which weights it holds, and cached blocks of other weights must not be read", ref.Name), remedy)
 	}
 	return w, nil
 }
@@ -95,11 +99,15 @@ func weightIdentity(w *render.Weights) string {
 	case w.Source.Image != nil:
 		_, digest, _ = strings.Cut(w.Source.Image.Reference, "@")
 	}
-	hexDigits := strings.TrimPrefix(digest, "sha256:")
-	if hexDigits == digest || len(hexDigits) < identityLength {
+	digits, ok := strings.CutPrefix(digest, "sha256:")
+	if !ok || len(digits) < identityLength {
 		return ""
 	}
-	return "m-" + hexDigits[:identityLength]
+	// vLLM separates the parts of a block's key by signs that are no digits.
+	if _, err := hex.DecodeString(digits[:identityLength]); err != nil {
+		return ""
+	}
+	return "m-" + digits[:identityLength]
 }
 
 // identityLength is how many hex digits tell weights apart.

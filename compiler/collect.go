@@ -47,6 +47,7 @@ func (c *compilation) classify() {
 		case IsGenerated(o), IsLocal(o):
 		default:
 			c.passed = append(c.passed, o)
+			c.findings = append(c.findings, misnamed(o)...)
 		}
 	}
 	slices.SortStableFunc(c.sources, source.Compare)

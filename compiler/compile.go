@@ -110,6 +110,7 @@ func (c *compilation) compile(o *source.Object) {
 		c.findings = append(c.findings, findings...)
 		return
 	}
+	findings = append(findings, c.invalid(md, o)...)
 	cache, more := c.cache(md, o)
 	findings = append(findings, more...)
 	weights, more := c.weights(md, o)

@@ -260,6 +260,36 @@ func TestMixedMakers(t *testing.T) {
 	}
 }
 
+// TestMountOnDriver: no container gets two mounts on one path.
+func TestMountOnDriver(t *testing.T) {
+	const setting = "instance-host-path-volume-allowed"
+	for name, tc := range map[string]struct {
+		shape
+		path  string
+		rules []string
+	}{
+		"pair":              {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/Ascend/driver", []string{"volume-owned-path"}},
+		"other spelling":    {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/./Ascend/driver", []string{"volume-owned-path"}},
+		"beside it":         {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/Ascend/drivers", nil},
+		"no leg":            {shape{maker: "ascend", kind: prefill, router: vllmRouter}, "/usr/local/Ascend/driver", nil},
+		"server":            {shape{maker: "ascend"}, "/usr/local/Ascend/driver", nil},
+		"taken over":        {shape{maker: "ascend", kind: prefill, router: llmd, command: []string{"run"}}, "/usr/local/Ascend/driver", nil},
+		"client file":       {shape{store: "TCP"}, "/etc/gpustack/kvcache", []string{"volume-owned-path"}},
+		"weights":           {shape{artifact: claimSource}, "/var/lib/gpustack/model", []string{"artifact-mount"}},
+		"weights elsewhere": {shape{artifact: claimSource}, "/var/lib/gpustack/models", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(tc.deployment(), "    ports: [", "    additionalVolumes: [{mountPath: "+tc.path+", hostPath: {path: /x}}]\n    ports: [", 1)
+			_, findings := compiler.Compile(compiler.Input{
+				Objects: parse(t, text), Facts: parse(t, tc.facts()), Settings: map[string]string{setting: "true"},
+			})
+			if got := errorsOf(findings); !slices.Equal(got, tc.rules) {
+				t.Error(findings)
+			}
+		})
+	}
+}
+
 // TestFabricWithoutFacts: without the chain of the pool no fabric is known, and
 // the first role that asks says so.
 func TestFabricWithoutFacts(t *testing.T) {

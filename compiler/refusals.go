@@ -21,6 +21,9 @@ var Refusals = []string{
 	"object-clash",
 	"pair-width",
 	"partition-size",
+	"pod-invalid",
+	"schema-kind",
+	"setting-value",
 	"transport-unsupported",
 	"type-units",
 }

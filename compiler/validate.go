@@ -28,6 +28,7 @@ func Validate(in Input, stored []*source.Object) diag.List {
 		if IsModelDeployment(o) {
 			findings = append(findings, validate(o, in.Namespace, index, stored)...)
 		}
+		findings = append(findings, misnamed(o)...)
 	}
 	return findings.Sorted()
 }

@@ -43,13 +43,22 @@ type Processor struct {
 	Findings diag.List
 }
 
+// errNoResourceList is for input that no host of functions would send.
+var errNoResourceList = errors.New("the input is not a ResourceList of config.kubernetes.io/v1; to compile a stream of manifests use mdc build -")
+
 var _ framework.ResourceListProcessor = &Processor{}
 
 // Run reads a ResourceList and writes one. A ResourceList is written even when
 // findings are errors: then its items are unchanged and the findings are its
 // results. err is for input that is no ResourceList and for I/O.
 func (p *Processor) Run(r io.Reader, w io.Writer) error {
-	err := framework.Execute(p, &kio.ByteReadWriter{Reader: r, Writer: w, KeepReaderAnnotations: true})
+	rw := &kio.ByteReadWriter{Reader: r, Writer: w, KeepReaderAnnotations: true}
+	err := framework.Execute(framework.ResourceListProcessorFunc(func(rl *framework.ResourceList) error {
+		if rw.WrappingKind != kio.ResourceListKind {
+			return errNoResourceList
+		}
+		return p.Process(rl)
+	}), rw)
 	var results framework.Results
 	if errors.As(err, &results) {
 		return nil

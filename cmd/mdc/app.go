@@ -37,7 +37,7 @@ type inputFlags struct {
 
 func (f *inputFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.facts, "facts", nil, "file or directory of objects that are read and not emitted (repeatable)")
-	c.Flags().StringVar(&f.namespace, "namespace", "", "namespace of objects that state none")
+	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of objects that state none")
 	c.Flags().BoolVar(&f.warningsAsErrors, "warnings-as-errors", false, "treat warnings as errors")
 	must(c.MarkFlagFilename("facts", "yaml", "yml", "json"))
 }
@@ -100,14 +100,8 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 
 // compile compiles what was read. Findings are printed; the error is
 // errFindings when any of them is an error.
-func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
-	objects := in.objects.Objects
-	// A deployment that configures mdc within a kustomization is compiled too.
-	for _, o := range in.objects.Skipped {
-		if compiler.IsModelDeployment(o) {
-			objects = append(objects, o)
-		}
-	}
+func (a *app) compile(in *input, empty emptiness) (*compiler.Output, error) {
+	objects := in.judged()
 	out, findings := compiler.Compile(compiler.Input{
 		Objects:   objects,
 		Facts:     in.facts.Objects,
@@ -115,13 +109,7 @@ func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
 		Version:   version(),
 	})
 	findings = slices.Concat(in.objects.Findings, in.facts.Findings, findings)
-	if !allowEmpty && !slices.ContainsFunc(objects, compiler.IsModelDeployment) && !findings.HasErrors() {
-		findings = append(findings, diag.Finding{
-			Rule: "no-deployment", Severity: diag.Error,
-			Message: "there is no ModelDeployment in the input, and a GitOps host deletes everything when the output is empty",
-			Remedy:  "correct the path, or give --allow-empty",
-		})
-	}
+	findings = append(findings, empty.judge(objects, findings)...)
 	if in.flags.warningsAsErrors {
 		findings = findings.Escalate()
 	}
@@ -135,13 +123,56 @@ func (a *app) compile(in *input, allowEmpty bool) (*compiler.Output, error) {
 	return out, nil
 }
 
+// judged are the objects of the input, and the deployments that configure mdc
+// within a kustomization.
+func (in *input) judged() []*source.Object {
+	objects := slices.Clone(in.objects.Objects)
+	for _, o := range in.objects.Skipped {
+		if compiler.IsModelDeployment(o) {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+// emptiness says what a command makes of an input without any deployment.
+type emptiness struct {
+	// allowed: it is fine.
+	allowed bool
+	// flag is how a user allows it; empty when the command has no such flag.
+	flag string
+}
+
+// allowEmptyFlag adds --allow-empty.
+func (e *emptiness) allowEmptyFlag(c *cobra.Command) {
+	e.flag = "allow-empty"
+	c.Flags().BoolVar(&e.allowed, e.flag, false, "succeed when the input has no ModelDeployment")
+}
+
+// judge refuses an input without any deployment: a path is wrong more often
+// than a repository is empty.
+func (e emptiness) judge(objects []*source.Object, findings diag.List) diag.List {
+	if e.allowed || findings.HasErrors() || slices.ContainsFunc(objects, compiler.IsModelDeployment) {
+		return nil
+	}
+	remedy := "correct the path"
+	if e.flag != "" {
+		remedy += ", or give --" + e.flag
+	}
+	return diag.List{{
+		Rule: "no-deployment", Severity: diag.Error,
+		Message: "there is no ModelDeployment in the input, and a GitOps host deletes everything when the output is empty",
+		Remedy:  remedy,
+	}}
+}
+
 // output reads and compiles for a command that shows what a compile gives.
 func (a *app) output(flags *inputFlags, paths []string) (*compiler.Output, error) {
 	in, err := a.read(flags, paths)
 	if err != nil {
 		return nil, err
 	}
-	return a.compile(in, false)
+	return a.compile(in, emptiness{})
 }
 
 // report prints findings for people.

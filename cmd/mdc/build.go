@@ -6,7 +6,9 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +17,11 @@ import (
 
 func newBuild(a *app) *cobra.Command {
 	var (
-		flags      inputFlags
-		format     string
-		dir        string
-		check      bool
-		allowEmpty bool
+		flags  inputFlags
+		format string
+		dir    string
+		check  bool
+		empty  emptiness
 	)
 	c := &cobra.Command{
 		Use:   "build [PATH...]",
@@ -31,10 +33,21 @@ config.kubernetes.io/local-config and those given with --facts are read only.`,
 		Example: `  mdc build deployment.yaml --facts facts/
   mdc build . --output-dir manifests
   mdc build . --output-dir manifests --check
-  cat deployment.yaml facts.yaml | mdc build -`,
-		PreRunE: func(*cobra.Command, []string) error {
-			if check && dir == "" {
+  (cat deployment.yaml; echo ---; cat facts.yaml) | mdc build -`,
+		PreRunE: func(c *cobra.Command, paths []string) error {
+			switch given := c.Flags().Changed("output-dir"); {
+			case given && dir == "":
+				return errors.New("--output-dir is empty")
+			case check && !given:
 				return errors.New("--check needs --output-dir")
+			}
+			if len(paths) == 0 {
+				paths = []string{"."}
+			}
+			for _, p := range paths {
+				if dir != "" && filepath.Clean(p) == filepath.Clean(dir) {
+					return fmt.Errorf("%s is the input, so it cannot be the output directory too; choose one below it", p)
+				}
 			}
 			return nil
 		},
@@ -47,7 +60,7 @@ config.kubernetes.io/local-config and those given with --facts are read only.`,
 			if err != nil {
 				return err
 			}
-			out, err := a.compile(in, allowEmpty)
+			out, err := a.compile(in, empty)
 			if err != nil {
 				return err
 			}
@@ -65,7 +78,7 @@ config.kubernetes.io/local-config and those given with --facts are read only.`,
 	formatFlag(c, &format, "yaml", "json")
 	c.Flags().StringVar(&dir, "output-dir", "", "write one file per object into this directory instead of printing")
 	c.Flags().BoolVar(&check, "check", false, "with --output-dir: write nothing, print the difference and fail if there is any")
-	c.Flags().BoolVar(&allowEmpty, "allow-empty", false, "succeed when the input has no ModelDeployment")
+	empty.allowEmptyFlag(c)
 	must(c.MarkFlagDirname("output-dir"))
 	return c
 }

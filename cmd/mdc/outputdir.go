@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/emit"
 	"gpustack.ai/mdc/compiler/source"
 )
@@ -53,11 +55,15 @@ func (d outputDir) run(objects []emit.Object, check bool) error {
 	if err != nil {
 		return err
 	}
+	if d.fs.Exists(d.path) && !d.fs.IsDir(d.path) {
+		return fmt.Errorf("%s is not a directory", d.path)
+	}
 	if check {
 		return d.check(want, owned)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if d.fs.Exists(d.join(name)) && !slices.Contains(owned, name) && name != manifestFile {
+		mine := slices.Contains(owned, name) || name == manifestFile
+		if d.fs.Exists(d.join(name)) && (!mine || !d.plain(name)) {
 			return fmt.Errorf("%s exists and was not written by mdc; remove it or choose another directory", d.join(name))
 		}
 	}
@@ -65,7 +71,7 @@ func (d outputDir) run(objects []emit.Object, check bool) error {
 		return err
 	}
 	for _, name := range owned {
-		if _, ok := want[name]; !ok && d.fs.Exists(d.join(name)) {
+		if _, ok := want[name]; !ok && d.plain(name) {
 			if err := d.fs.RemoveAll(d.join(name)); err != nil {
 				return err
 			}
@@ -95,13 +101,24 @@ func (d outputDir) owned() ([]string, error) {
 	}
 	var out []string
 	for line := range strings.Lines(string(b)) {
-		// A name with a separator is not one that mdc wrote; a manifest that was
-		// tampered with must not reach other directories.
-		if name := strings.TrimSpace(line); name != "" && filepath.Base(name) == name && name != ".." {
+		// The list is a file that anybody can edit: only names that mdc gives
+		// are taken from it.
+		if name := strings.TrimSpace(line); written.MatchString(name) {
 			out = append(out, name)
 		}
 	}
 	return out, nil
+}
+
+// plain reports whether a name is that of a file, and not a directory or a link
+// that leads elsewhere.
+func (d outputDir) plain(name string) bool {
+	dir, err := filepath.EvalSymlinks(d.path)
+	if err != nil {
+		return false
+	}
+	file, err := filepath.EvalSymlinks(d.join(name))
+	return err == nil && file == filepath.Join(dir, name) && !d.fs.IsDir(d.join(name))
 }
 
 // files returns the content of the directory by file name.
@@ -131,7 +148,12 @@ func (d outputDir) files(objects []emit.Object) (map[string][]byte, error) {
 var (
 	wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 	unsafe    = regexp.MustCompile(`[^a-z0-9.-]+`)
+	// written is what the names of all files look like.
+	written = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.(yaml|json)$`)
 )
+
+// longestName is a file name that every file system takes.
+const longestName = 200
 
 // fileNames gives each object a file of its own, for example
 // "team-a-pod-template-qwen-chat-server.yaml".
@@ -142,10 +164,11 @@ func fileNames(objects []emit.Object, format string) []string {
 		kind := wordStart.ReplaceAllString(o.Kind, "$1-$2")
 		name := strings.ToLower(strings.Join([]string{o.Namespace, kind, o.Name}, "-"))
 		names[i] = strings.Trim(unsafe.ReplaceAllString(name, "-"), "-.")
+		names[i] = names[i][:min(len(names[i]), longestName)]
 		count[names[i]]++
 	}
 	for i, o := range objects {
-		if count[names[i]] > 1 {
+		if count[names[i]] > 1 || len(names[i]) == longestName {
 			sum := sha256.Sum256([]byte(o.GroupKind() + "/" + o.Namespace + "/" + o.Name))
 			names[i] += "-" + hex.EncodeToString(sum[:4])
 		}
@@ -158,28 +181,34 @@ func fileNames(objects []emit.Object, format string) []string {
 func (d outputDir) check(want map[string][]byte, owned []string) error {
 	names := slices.Sorted(maps.Keys(want))
 	for _, name := range owned {
-		if _, ok := want[name]; !ok {
+		if _, ok := want[name]; !ok && d.fs.Exists(d.join(name)) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	differs := false
 	for _, name := range names {
+		from, to := d.join(name), d.join(name)
 		var have []byte
-		if d.fs.Exists(d.join(name)) {
-			b, err := d.fs.ReadFile(d.join(name))
+		if d.fs.Exists(from) {
+			b, err := d.fs.ReadFile(from)
 			if err != nil {
 				return err
 			}
 			have = b
+		} else {
+			from = os.DevNull
+		}
+		if _, ok := want[name]; !ok {
+			to = os.DevNull
 		}
 		if bytes.Equal(have, want[name]) {
 			continue
 		}
 		differs = true
 		diff := difflib.UnifiedDiff{
-			A: difflib.SplitLines(string(have)), FromFile: d.join(name),
-			B: difflib.SplitLines(string(want[name])), ToFile: d.join(name) + " (compiled)",
+			A: lines(have), FromFile: from,
+			B: lines(want[name]), ToFile: to,
 			Context: 3,
 		}
 		if err := difflib.WriteUnifiedDiff(d.stderr, diff); err != nil {
@@ -191,4 +220,13 @@ func (d outputDir) check(want map[string][]byte, owned []string) error {
 		return errFindings
 	}
 	return nil
+}
+
+// lines splits a file for a difference, with what may be a secret hidden.
+func lines(content []byte) []string {
+	var out []string
+	for line := range strings.Lines(diag.Mask(string(content))) {
+		out = append(out, line)
+	}
+	return out
 }

@@ -26,7 +26,7 @@ write the schemas of all kinds as <group>/<kind>_<version>.json, the layout that
 editors and kubeconform look for.`,
 		Example: `  mdc schema > modeldeployment.json
   mdc schema --output-dir schemas
-  kubeconform -schema-location default \\
+  kubeconform -schema-location default \
     -schema-location 'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json' .`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -40,6 +40,7 @@ func newValidate(a *app) *cobra.Command {
 		flags  inputFlags
 		format string
 		old    []string
+		empty  emptiness
 	)
 	c := &cobra.Command{
 		Use:   "validate [PATH...]",
@@ -53,17 +54,18 @@ as a new one.`,
   mdc validate . -o json
   mdc validate . -o sarif > mdc.sarif`,
 		RunE: func(_ *cobra.Command, paths []string) error {
-			return a.validate(&flags, paths, old, format)
+			return a.validate(&flags, paths, old, format, empty)
 		},
 	}
 	flags.add(c)
 	formatFlag(c, &format, reportFormats()...)
 	c.Flags().StringArrayVar(&old, "old", nil, "file or directory of the stored deployments (repeatable)")
+	empty.allowEmptyFlag(c)
 	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
 	return c
 }
 
-func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format string) error {
+func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format string, empty emptiness) error {
 	stored := &source.Set{}
 	if len(oldPaths) > 0 {
 		var err error
@@ -75,18 +77,14 @@ func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format strin
 	if err != nil {
 		return err
 	}
-	objects := in.objects.Objects
-	for _, o := range in.objects.Skipped {
-		if compiler.IsModelDeployment(o) {
-			objects = append(objects, o)
-		}
-	}
+	objects := in.judged()
 	findings := compiler.Validate(compiler.Input{
 		Objects:   objects,
 		Facts:     in.facts.Objects,
 		Namespace: flags.namespace,
 	}, stored.Objects)
 	findings = slices.Concat(in.objects.Findings, in.facts.Findings, stored.Findings, findings)
+	findings = append(findings, empty.judge(objects, findings)...)
 	if flags.warningsAsErrors {
 		findings = findings.Escalate()
 	}

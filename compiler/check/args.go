@@ -130,7 +130,7 @@ func (s *Subject) servedBefore(r *role, served argv.Served) bool {
 
 func argTypo(s *Subject) (out []Fault) {
 	for _, r := range s.now.roles {
-		if r.takeOver() {
+		if r.takeOver() || s.broken(r.field("extraArgs")) {
 			continue
 		}
 		for j, token := range r.ExtraArgs {
@@ -138,7 +138,10 @@ func argTypo(s *Subject) (out []Fault) {
 				break
 			}
 			meant, ok := argv.Suggest(s.now.engine, token)
-			if who, _ := s.ownerOf(token); !ok || who != ownerUser {
+			if !ok {
+				continue
+			}
+			if who, _ := s.ownerOf(token); who != ownerUser {
 				continue
 			}
 			out = append(out, Fault{

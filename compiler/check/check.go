@@ -82,10 +82,11 @@ type Rule struct {
 }
 
 // Judge returns what the schema and all rules have against a deployment. A
-// deployment that cannot be read is judged by the schema alone.
+// deployment that cannot be read, or is larger than any, is judged by the schema
+// alone.
 func Judge(s *Subject) diag.List {
 	out := slices.Clone(s.Structure)
-	if s.New == nil {
+	if s.New == nil || absurd(s.New) {
 		return out
 	}
 	s.look()
@@ -109,6 +110,18 @@ func Judge(s *Subject) diag.List {
 		}
 	}
 	return out
+}
+
+// absurd reports whether a list is so far beyond its bound, which the schema
+// refuses, that rules which compare each item with each would take for ever.
+func absurd(md *v1.ModelDeployment) bool {
+	const most = 2048
+	if len(md.Spec.Roles) > most {
+		return true
+	}
+	return slices.ContainsFunc(md.Spec.Roles, func(r v1.Role) bool {
+		return max(len(r.ExtraArgs), len(r.Command), len(r.Env), len(r.Ports), len(r.AdditionalVolumes)) > most
+	})
 }
 
 func (s *Subject) applies(r Rule, before diag.List) bool {

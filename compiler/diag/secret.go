@@ -60,6 +60,12 @@ type span struct{ start, end int }
 // line and where the byte at an index has gone.
 func mask(line string, above func(n int) (string, bool)) (string, func(int) int) {
 	spans := secretSpans(line, environment(line, above))
+	if isSecretData(line, above) {
+		spans = []span{{indentOf(line), len(line)}}
+		if m := pairInLine().FindStringIndex(line); m != nil {
+			spans[0].start = m[1]
+		}
+	}
 	if start := listItem().FindStringSubmatchIndex(line); start != nil && isBelowSecret(line, above) {
 		spans = []span{{start[3], len(line)}}
 	}
@@ -317,6 +323,78 @@ func isBelowSecret(line string, above func(int) (string, bool)) bool {
 		}
 	}
 	return false
+}
+
+var (
+	// secretKind is the kind of an object whose data are secrets.
+	secretKind = lazy(`^kind:\s*["']?Secret["']?\s*(?:#.*)?$`)
+	// separator begins another object.
+	separator = lazy(`^---(?:\s|$)`)
+)
+
+// isSecretData reports whether a line lies in the data of a Secret.
+func isSecretData(line string, above func(int) (string, bool)) bool {
+	root := ""
+	for key, up := range parents(line, above) {
+		if indentOf(up) == 0 {
+			root = key
+		}
+	}
+	if root != "data" {
+		return root == "stringData"
+	}
+	for n := 1; n <= deepest; n++ {
+		up, ok := above(n)
+		if !ok || separator().MatchString(up) {
+			return false
+		}
+		if secretKind().MatchString(up) {
+			return true
+		}
+	}
+	return false
+}
+
+// Mask hides what may be a secret in a stream of YAML.
+func Mask(text string) string {
+	var b strings.Builder
+	for object := range objects(text) {
+		lines := slices.Collect(strings.Lines(object))
+		isSecret := slices.ContainsFunc(lines, func(l string) bool { return secretKind().MatchString(strings.TrimSpace(l)) && indentOf(l) == 0 })
+		for i, line := range lines {
+			// The kind may stand below the data.
+			above := func(n int) (string, bool) {
+				switch {
+				case n <= i:
+					return strings.TrimRight(lines[i-n], "\r\n"), true
+				case n == i+1 && isSecret:
+					return "kind: Secret", true
+				}
+				return "", false
+			}
+			body := strings.TrimRight(line, "\r\n")
+			hidden, _ := mask(body, above)
+			b.WriteString(hidden + line[len(body):])
+		}
+	}
+	return b.String()
+}
+
+// objects splits a stream before each separator.
+func objects(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start, at := 0, 0
+		for line := range strings.Lines(text) {
+			if at > start && separator().MatchString(strings.TrimRight(line, "\r\n")) {
+				if !yield(text[start:at]) {
+					return
+				}
+				start = at
+			}
+			at += len(line)
+		}
+		yield(text[start:])
+	}
 }
 
 func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }

@@ -48,6 +48,10 @@ func (t Text) Print(w io.Writer, l List) error {
 }
 
 func (t Text) finding(b *strings.Builder, f Finding) {
+	place := f.Position
+	for _, s := range []*string{&f.File, &f.Kind, &f.Namespace, &f.Name, &f.Field, &f.Message, &f.Remedy} {
+		*s = printable(*s)
+	}
 	if p := f.Position.String(); p != "" {
 		b.WriteString(t.paint(bold, p+": "))
 	}
@@ -56,7 +60,7 @@ func (t Text) finding(b *strings.Builder, f Finding) {
 		color = red
 	}
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(color, string(f.Severity)+":"), f.Message, t.paint(faint, "["+f.Rule+"]"))
-	t.excerpt(b, f.Position)
+	t.excerpt(b, place)
 	if subject := subject(f); subject != "" {
 		fmt.Fprintf(b, "  %s\n", t.paint(faint, "in "+subject))
 	}
@@ -96,10 +100,10 @@ func characters(line string, column int) int {
 	return utf8.RuneCountInString(line[:min(column-1, len(line))]) + 1
 }
 
-// printable keeps a line from commanding the terminal.
+// printable keeps a text from commanding the terminal.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
+		if (unicode.IsControl(r) && r != '\t') || unicode.Is(unicode.Bidi_Control, r) {
 			return utf8.RuneError
 		}
 		return r

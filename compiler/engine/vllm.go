@@ -21,7 +21,8 @@ const (
 	configFile   = "mooncake.json"
 
 	driverVolume = "gpustack-ascend-driver"
-	driverDir    = "/usr/local/Ascend/driver"
+	// DriverDir is where the driver of Ascend is mounted on the halves of a pair.
+	DriverDir = "/usr/local/Ascend/driver"
 
 	// metadataServer makes clients find each other through the master alone.
 	metadataServer = "P2PHANDSHAKE"
@@ -190,10 +191,10 @@ func ascendDriver() Connector {
 		Volumes: []corev1.Volume{{
 			Name: driverVolume,
 			VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{
-				Path: driverDir, Type: ptr.To(corev1.HostPathDirectory),
+				Path: DriverDir, Type: ptr.To(corev1.HostPathDirectory),
 			}},
 		}},
-		Mounts: []corev1.VolumeMount{{Name: driverVolume, MountPath: driverDir, ReadOnly: true}},
+		Mounts: []corev1.VolumeMount{{Name: driverVolume, MountPath: DriverDir, ReadOnly: true}},
 	}
 }
 

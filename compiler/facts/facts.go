@@ -145,7 +145,7 @@ func New(objects []*source.Object, namespace string, overrides map[string]string
 		}
 		findings = append(findings, add(x, o, ns)...)
 	}
-	return x, findings
+	return x, append(findings, x.judgeSettings()...)
 }
 
 // InstanceType returns the InstanceType of that name.

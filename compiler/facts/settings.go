@@ -3,7 +3,12 @@
 
 package facts
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+
+	"gpustack.ai/mdc/compiler/diag"
+)
 
 // SettingName is the name of a platform-wide Setting that a compile reads.
 type SettingName string
@@ -57,6 +62,27 @@ var settingDefaults = map[SettingName]string{
 	SettingHostPathAllowed:     "false",
 	SettingRouterImage:         "gpustack/llm-router:v0.1.0",
 	SettingRouterProxyImage:    "gpustack/mirrored-envoy:distroless-v1.33.2",
+}
+
+// booleans are the Settings that are on or off.
+var booleans = []SettingName{
+	SettingKVCacheDtypeOwned, SettingResourcesOvercommit, SettingTCPTimeWaitReuse, SettingPrivilegedAllowed, SettingHostPathAllowed,
+}
+
+// judgeSettings refuses Settings that would be taken for their default.
+func (x *Index) judgeSettings() (findings diag.List) {
+	for _, name := range booleans {
+		f, ok := x.settings.get("", string(name))
+		if !ok {
+			continue
+		}
+		if _, err := strconv.ParseBool(f.Value.Spec.Value); err != nil {
+			findings = append(findings, f.Source.Finding(diag.Error, "setting-value", "spec.value",
+				fmt.Sprintf("the Setting %s is %q, and it is either true or false", name, f.Value.Spec.Value),
+				`write spec.value: "true" or "false"`))
+		}
+	}
+	return findings
 }
 
 // Setting returns the value of a Setting: that of the overrides, else of the

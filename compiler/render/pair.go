@@ -5,6 +5,7 @@ package render
 
 import (
 	"fmt"
+	"path"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/argv"
@@ -100,6 +101,21 @@ func (r *Role) leg(store *engine.Store) (*engine.Leg, diag.List) {
 			leg.Prefill.TP, r.ofKind(v1.RolePrefill).Name, leg.Decode.TP, r.ofKind(v1.RoleDecode).Name),
 		Remedy: "raise the tensor parallel size of the prefill role, or lower that of the decode role",
 	}}
+}
+
+// overDriver refuses a volume of the role on the mount of the driver.
+func (r *Role) overDriver(leg *engine.Leg) (findings diag.List) {
+	if leg == nil || r.dialect() != engine.VLLMAscend {
+		return nil
+	}
+	for i, v := range r.spec().AdditionalVolumes {
+		if path.Clean(v.MountPath) == engine.DriverDir {
+			findings = append(findings, r.refuse("volume-owned-path", fmt.Sprintf("additionalVolumes[%d].mountPath", i),
+				fmt.Sprintf("%q is where the driver of Ascend is mounted for the transfer between the halves, and a container cannot have two mounts on one path", v.MountPath),
+				"mount it elsewhere"))
+		}
+	}
+	return findings
 }
 
 func (r *Role) index(k v1.RoleKind) int {

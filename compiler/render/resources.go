@@ -14,6 +14,7 @@ import (
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/facts"
+	"gpustack.ai/mdc/compiler/source"
 )
 
 // storagePerCard is the ephemeral storage that goes with one card.
@@ -121,7 +122,7 @@ func (r *Role) undetermined() diag.List {
 func (r *Role) general(q request) (corev1.ResourceList, diag.List) {
 	var findings diag.List
 	unit := func(field, text string) resource.Quantity {
-		v, err := resource.ParseQuantity(text)
+		v, err := source.ParseQuantity(text)
 		if err != nil || v.Sign() <= 0 {
 			findings = append(findings, r.refuse("type-units", "instanceType",
 				fmt.Sprintf("spec.%s of InstanceType %q is %q, which is no positive quantity, so the Pod cannot be sized", field, r.Type.Name, text),
@@ -158,6 +159,10 @@ func (r *Role) general(q request) (corev1.ResourceList, diag.List) {
 	default:
 		cpu.Mul(q.whole())
 		memory.Mul(q.whole())
+		// The API server rounds finer figures up itself, and a host would see a
+		// difference for ever.
+		cpu.RoundUp(resource.Milli)
+		memory.RoundUp(0)
 	}
 	return corev1.ResourceList{
 		corev1.ResourceCPU:              cpu,
@@ -168,7 +173,7 @@ func (r *Role) general(q request) (corev1.ResourceList, diag.List) {
 
 // partitionPercent is the share of a card's memory that a partition has.
 func (r *Role) partitionPercent(p *v1.PartitionProfile) (int64, bool) {
-	card, err := resource.ParseQuantity(r.Type.Status.Detail.Memory)
+	card, err := source.ParseQuantity(r.Type.Status.Detail.Memory)
 	if err != nil {
 		return 0, false
 	}

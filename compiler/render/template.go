@@ -70,6 +70,7 @@ func (r *Role) template(name string, store *engine.Store) (*corev1.PodTemplate, 
 	findings = append(findings, more...)
 	leg, more := r.leg(store)
 	findings = append(findings, more...)
+	findings = append(findings, r.overDriver(leg)...)
 	if findings != nil {
 		return nil, findings
 	}

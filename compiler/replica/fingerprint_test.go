@@ -156,7 +156,7 @@ func remove(v any, path []string) {
 		remove(v[path[0]], path[1:])
 	case []any:
 		var i int
-		fmt.Sscan(path[0], &i)
+		_, _ = fmt.Sscan(path[0], &i)
 		remove(v[i], path[1:])
 	}
 }

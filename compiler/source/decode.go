@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -164,6 +165,12 @@ func (d *decoding) convert(n *yaml.Node, v any, t reflect.Type, at *trail) bool 
 			return d.overflow(n, at, t.Bits())
 		}
 	}
+	if text, ok := v.(string); ok && t == quantityType {
+		if _, err := ParseQuantity(text); err != nil {
+			return d.wrong(n, at, wantQuantity)
+		}
+		return true
+	}
 	if !fits(v, t) {
 		holder := reflect.New(holderOf(t))
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"v": v}, holder.Interface()); err != nil {
@@ -191,15 +198,21 @@ func fits(v any, t reflect.Type) bool {
 }
 
 func (d *decoding) overflow(n *yaml.Node, at *trail, bits int) bool {
-	d.findings = append(d.findings, overflowViolation(n, at, bits).Finding(d.object, RuleType))
-	return false
+	return d.violation(overflowViolation(n, at, bits))
 }
 
 func (d *decoding) wrong(n *yaml.Node, at *trail, want string) bool {
-	v := typeViolation(n, at, want)
-	d.findings = append(d.findings, v.Finding(d.object, RuleType))
+	return d.violation(typeViolation(n, at, want))
+}
+
+func (d *decoding) violation(v Violation) bool {
+	if len(d.findings) < mostViolations {
+		d.findings = append(d.findings, v.Finding(d.object, RuleType))
+	}
 	return false
 }
+
+var quantityType = reflect.TypeFor[resource.Quantity]()
 
 var jsonUnmarshaler = reflect.TypeFor[interface{ UnmarshalJSON([]byte) error }]()
 

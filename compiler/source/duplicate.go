@@ -9,14 +9,21 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// duplicates returns the keys that stand twice in one mapping, anywhere below.
+// duplicates returns the keys that stand twice in one mapping, anywhere below;
+// not many more than are reported.
 func duplicates(n *yaml.Node, at *trail) []Violation {
 	var out []Violation
 	if n.Kind == yaml.MappingNode {
+		if second := secondObject(n, at); second != nil {
+			return []Violation{*second}
+		}
 		for _, i := range duplicateKeys(n) {
+			if len(out) > mostViolations {
+				break
+			}
 			out = append(out, duplicateKey(n.Content[i], &trail{parent: at, key: n.Content[i].Value}))
 		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
+		for i := 0; i+1 < len(n.Content) && len(out) <= mostViolations; i += 2 {
 			if len(n.Content[i+1].Content) > 0 {
 				out = append(out, duplicates(n.Content[i+1], &trail{parent: at, key: n.Content[i].Value})...)
 			}
@@ -24,11 +31,33 @@ func duplicates(n *yaml.Node, at *trail) []Violation {
 		return out
 	}
 	for i, c := range n.Content {
+		if len(out) > mostViolations {
+			break
+		}
 		if len(c.Content) > 0 {
 			out = append(out, duplicates(c, &trail{parent: at, index: i, item: true})...)
 		}
 	}
 	return out
+}
+
+// secondObject recognises two objects that stand in one document because the
+// line between them is missing. What else is wrong with it follows from that.
+func secondObject(n *yaml.Node, at *trail) *Violation {
+	if at != nil {
+		return nil
+	}
+	for _, i := range duplicateKeys(n) {
+		key := n.Content[i]
+		if key.Value != "apiVersion" && key.Value != "kind" {
+			continue
+		}
+		v := duplicateKey(key, &trail{key: key.Value})
+		v.Message = "a second object begins here, in the document of the first"
+		v.Remedy = "put a line with --- between them"
+		return &v
+	}
+	return nil
 }
 
 func duplicateKey(key *yaml.Node, at *trail) Violation {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -27,6 +28,9 @@ type tree struct {
 	visited   map[string]bool        // directories by identity
 	documents map[string][]*document // of the files that were parsed, by identity
 	overlay   overlay
+
+	// local are the objects of resource files that kustomize does not build.
+	local []*Object
 
 	// wantsOrigin is whether the user asked for origin annotations.
 	wantsOrigin bool
@@ -188,8 +192,25 @@ func (v *visit) reference(n *yaml.Node, functions bool) error {
 	if v.r.FS.IsDir(at) {
 		return v.enter(name, at, functions)
 	}
-	_, err := v.load(name, at)
+	docs, err := v.load(name, at)
+	if !functions {
+		v.keepLocal(name, docs)
+	}
 	return err
+}
+
+// keepLocal keeps the objects of a resource file that are configuration of
+// tools: kustomize leaves them out of what it builds, and they may be facts.
+func (v *visit) keepLocal(name string, docs []*document) {
+	for _, d := range docs {
+		for i, n := range flatten(d.root) {
+			o := &Object{Node: yaml.NewRNode(n), File: name, Index: i, doc: d}
+			known := slices.ContainsFunc(v.local, func(l *Object) bool { return l.Node.YNode() == n })
+			if !known && o.Annotation(annotationLocalConfig) == "true" && !o.identify().HasErrors() {
+				v.local = append(v.local, o)
+			}
+		}
+	}
 }
 
 func (v *visit) component(n *yaml.Node) error {

@@ -22,7 +22,10 @@ import (
 // kustomizeLock guards the OpenAPI schema, which kustomize keeps globally.
 var kustomizeLock sync.Mutex
 
-const annotationOrigin = "config.kubernetes.io/origin"
+const (
+	annotationOrigin      = "config.kubernetes.io/origin"
+	annotationLocalConfig = "config.kubernetes.io/local-config"
+)
 
 // kustomize builds a directory and adds what comes out.
 func (r *reading) kustomize(dir string) error {
@@ -70,6 +73,7 @@ func (r *reading) kustomize(dir string) error {
 		}
 		r.set.Objects = append(r.set.Objects, o)
 	}
+	r.set.Objects = append(r.set.Objects, t.local...)
 	return nil
 }
 

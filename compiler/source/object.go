@@ -70,6 +70,10 @@ func (o *Object) IsDeleting() bool {
 // Finding makes a finding about a field of the object; an empty field is the
 // object as a whole.
 func (o *Object) Finding(severity diag.Severity, rule, field, message, remedy string) diag.Finding {
+	return o.findingAt(o.Position(field), severity, rule, field, message, remedy)
+}
+
+func (o *Object) findingAt(at diag.Position, severity diag.Severity, rule, field, message, remedy string) diag.Finding {
 	return diag.Finding{
 		Rule:       rule,
 		Severity:   severity,
@@ -80,7 +84,7 @@ func (o *Object) Finding(severity diag.Severity, rule, field, message, remedy st
 		Field:      field,
 		Message:    message,
 		Remedy:     remedy,
-		Position:   o.Position(field),
+		Position:   at,
 	}
 }
 
@@ -106,7 +110,7 @@ func (o *Object) identify() diag.List {
 	// The schema reports these again, in the same words, so that they are shown
 	// once.
 	var findings diag.List
-	for _, v := range append(duplicates(root, nil), identityViolations(o)...) {
+	for _, v := range atMost(append(identityViolations(o), duplicates(root, nil)...)) {
 		findings = append(findings, v.Finding(o, v.Rule()))
 	}
 	return findings
@@ -194,7 +198,7 @@ func misspeltAs(root *yaml.Node, key string) *yaml.Node {
 	names := []string{"apiVersion", "kind", "metadata", "spec", "status"}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		written := root.Content[i]
-		if meant, ok := suggestion(written.Value, names); ok && meant == key && !slices.Contains(names, written.Value) {
+		if meant, ok := Suggest(written.Value, names); ok && meant == key && !slices.Contains(names, written.Value) {
 			return written
 		}
 	}

@@ -144,6 +144,7 @@ func TestValidate(t *testing.T) {
 			want: []string{
 				`a.yaml:4:9 Type metadata.name: metadata.name must be a string, not the number 1 (put it in quotes: "1")`,
 				`a.yaml:5:11 Type metadata.labels: metadata.labels must be a mapping, not a list ()`,
+				`a.yaml:6:3 Unknown metadata.foo: unknown field "foo" in metadata (remove it; possible here: uid, name, labels, selfLink, annotations, finalizers)`,
 			},
 		},
 	}

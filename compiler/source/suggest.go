@@ -20,8 +20,8 @@ func nearest(typed string, candidates []string) []string {
 	return out
 }
 
-// suggestion returns the candidate that was probably meant.
-func suggestion(typed string, candidates []string) (string, bool) {
+// Suggest returns the candidate that was probably meant.
+func Suggest(typed string, candidates []string) (string, bool) {
 	const longest = 64 // nobody mistypes more
 	if len(typed) > longest || len(candidates) == 0 {
 		return "", false

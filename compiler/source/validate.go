@@ -28,13 +28,16 @@ func (s *Schema) Validate(o *Object) []Violation {
 	v.metadata(lookup(root, "metadata"))
 	v.fields(root, s, nil)
 	v.required(root, s, nil)
-	return v.out
+	return atMost(v.out)
 }
 
 type validation struct {
 	schema *Schema
 	out    []Violation
 }
+
+// full reports whether there is more than anybody wants to know.
+func (v *validation) full() bool { return len(v.out) > mostViolations }
 
 func (v *validation) add(kind ViolationKind, at *trail, n *yaml.Node, violation Violation) {
 	violation.Kind, violation.Field, violation.Shape = kind, at.String(), at.shape()
@@ -63,7 +66,7 @@ func (v *validation) metadata(n *yaml.Node) {
 		return
 	}
 	s, at := metadataFields(), &trail{key: "metadata"}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := 0; i+1 < len(n.Content) && !v.full(); i += 2 {
 		if key := n.Content[i]; !slices.Contains(s.names, key.Value) {
 			v.unknown(key, s, &trail{parent: at, key: key.Value})
 		}
@@ -72,7 +75,7 @@ func (v *validation) metadata(n *yaml.Node) {
 
 // fields checks every field of a mapping.
 func (v *validation) fields(n *yaml.Node, s *Schema, at *trail) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := 0; i+1 < len(n.Content) && !v.full(); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		field := &trail{parent: at, key: key.Value}
 		prop, ok := s.properties[key.Value]
@@ -118,7 +121,7 @@ func (v *validation) unknown(key *yaml.Node, s *Schema, at *trail) {
 		Allowed: s.names,
 	}
 	places := v.schema.places[key.Value]
-	switch meant, ok := suggestion(key.Value, s.names); {
+	switch meant, ok := Suggest(key.Value, s.names); {
 	case ok:
 		violation.Remedy = fmt.Sprintf("did you mean %q?", meant)
 	case len(places) > 0:
@@ -201,20 +204,31 @@ func (v *validation) quantity(n *yaml.Node, at *trail) {
 	case int64:
 		text = strconv.FormatInt(x, 10)
 	}
-	// The parser may build huge intermediate numbers of a long text.
-	if len(text) <= 64 {
-		if _, err := resource.ParseQuantity(text); err == nil {
-			return
-		}
+	if _, err := ParseQuantity(text); err == nil {
+		return
 	}
 	v.out = append(v.out, typeViolation(n, at, wantQuantity))
+}
+
+// ParseQuantity reads a quantity. That of apimachinery builds the number that an
+// exponent asks for, however large, so that it is only asked about what people
+// write.
+func ParseQuantity(text string) (resource.Quantity, error) {
+	const longest, exponent = 64, 3 // characters
+	if len(text) > longest {
+		return resource.Quantity{}, resource.ErrFormatWrong
+	}
+	if i := strings.LastIndexAny(text, "eE"); i >= 0 && len(strings.TrimLeft(text[i+1:], "+-0")) > exponent {
+		return resource.Quantity{}, resource.ErrFormatWrong
+	}
+	return resource.ParseQuantity(text)
 }
 
 func (v *validation) text(n *yaml.Node, text string, s *Schema, at *trail) {
 	length := int64(utf8.RuneCountInString(text))
 	if len(s.enum) > 0 && !slices.Contains(s.enum, text) {
 		remedy := ""
-		if meant, ok := suggestion(text, s.enum); ok {
+		if meant, ok := Suggest(text, s.enum); ok {
 			remedy = fmt.Sprintf("did you mean %q?", meant)
 		}
 		v.add(Enum, at, n, Violation{
@@ -302,6 +316,9 @@ func (v *validation) list(n *yaml.Node, s *Schema, at *trail) {
 	}
 	first := map[string]int{}
 	for i, item := range n.Content {
+		if v.full() {
+			return
+		}
 		field := &trail{parent: at, index: i, item: true}
 		if key, ok := itemKey(item, s); ok {
 			if j, seen := first[key.id]; seen {

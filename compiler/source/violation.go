@@ -83,11 +83,27 @@ func (v Violation) Rule() string {
 
 // Finding makes an error of the violation.
 func (v Violation) Finding(o *Object, rule string) diag.Finding {
-	f := o.Finding(diag.Error, rule, v.Field, v.Message, v.Remedy)
+	var at diag.Position
 	if v.node != nil && o.doc != nil && o.origin == nil {
-		f.Position = o.doc.node(v.node)
+		at = o.doc.node(v.node)
+	} else {
+		at = o.Position(v.Field)
 	}
-	return f
+	return o.findingAt(at, diag.Error, rule, v.Field, v.Message, v.Remedy)
+}
+
+// mostViolations is how many violations of one object are reported. Nobody
+// reads more, and a large file may hold millions.
+const mostViolations = 1000
+
+// atMost cuts a list of violations and says so in the last.
+func atMost(l []Violation) []Violation {
+	if len(l) <= mostViolations {
+		return l
+	}
+	l = l[:mostViolations]
+	l[mostViolations-1].Message += "; there are more, which are not listed"
+	return l
 }
 
 const (
@@ -113,9 +129,12 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	if n.Kind != yaml.ScalarNode {
 		return v
 	}
-	if isSecret(v.Shape) && isPlain(n) && !isNull(n) {
-		v.Message = fmt.Sprintf("%s must be %s, and Kubernetes reads what stands there as a boolean or a number", v.Field, want)
-		v.Remedy = "put it in quotes"
+	if isSecret(n, v.Shape, want) && !isNull(n) {
+		v.Message = fmt.Sprintf("%s must be %s, not a single value", v.Field, want)
+		if want == wantString {
+			v.Message = fmt.Sprintf("%s must be %s, and Kubernetes reads what stands there as a boolean or a number", v.Field, want)
+			v.Remedy = "put it in quotes"
+		}
 		return v
 	}
 	v.Value = shorten(n.Value)
@@ -133,9 +152,22 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	return v
 }
 
-// isSecret reports whether what a field holds may be a secret, which no message
-// repeats.
-func isSecret(shape string) bool { return strings.HasSuffix(shape, ".env[].value") }
+// isSecret reports whether a value may be a secret, which stands in no message:
+// anything of an environment, and text that should have been a list of
+// arguments. A number among arguments is a port or a size far more often.
+func isSecret(n *yaml.Node, shape, want string) bool {
+	for _, field := range []string{"env", "extraArgs", "command"} {
+		at := strings.Index(shape, "."+field)
+		if at < 0 {
+			continue
+		}
+		rest := shape[at+1+len(field):]
+		if rest == "" || rest[0] == '[' || rest[0] == '.' {
+			return field == "env" && !strings.HasSuffix(rest, ".name") || want != wantString && n.Tag == yaml.NodeTagString
+		}
+	}
+	return false
+}
 
 // overflowViolation is a whole number that does not fit.
 func overflowViolation(n *yaml.Node, at *trail, bits int) Violation {
@@ -197,7 +229,7 @@ func identityViolations(o *Object) []Violation {
 		if !mapping(section, at) {
 			continue
 		}
-		for i := 0; i+1 < len(section.Content); i += 2 {
+		for i := 0; i+1 < len(section.Content) && len(out) <= mostViolations; i += 2 {
 			text(section.Content[i+1], &trail{parent: at, key: section.Content[i].Value, inMap: true})
 		}
 	}
