@@ -5,7 +5,6 @@
 package emit
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"gpustack.ai/mdc/compiler/source"
 )
 
 // Object is one object of the output.
@@ -90,20 +91,16 @@ func YAML(w io.Writer, objects []Object) error {
 // JSON prints objects as one v1 List.
 func JSON(w io.Writer, objects []Object) error {
 	list := struct {
-		APIVersion string            `json:"apiVersion"`
-		Kind       string            `json:"kind"`
-		Items      []json.RawMessage `json:"items"`
-	}{APIVersion: "v1", Kind: "List", Items: []json.RawMessage{}}
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Items      []any  `json:"items"`
+	}{APIVersion: "v1", Kind: "List", Items: []any{}}
 	for _, o := range objects {
 		tree, err := o.Tree()
 		if err != nil {
 			return err
 		}
-		b, err := yaml.NewRNode(tree).MarshalJSON()
-		if err != nil {
-			return fmt.Errorf("printing %s %s/%s: %w", o.Kind, o.Namespace, o.Name, err)
-		}
-		list.Items = append(list.Items, bytes.TrimSpace(b))
+		list.Items = append(list.Items, source.Value(tree))
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

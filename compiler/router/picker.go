@@ -5,8 +5,11 @@ package router
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -66,11 +69,28 @@ func pickerDocument(in Input) string {
 	)
 	c.Plugins = append(c.Plugins, in.splitPlugins()...)
 	c.DataLayer = source.dataLayer
-	b, err := yaml.Marshal(c)
+	b, err := json.Marshal(c)
+	if err == nil {
+		b, err = yaml.JSONToYAML(escaped(b))
+	}
 	if err != nil {
 		panic(err) // only structs of strings and numbers
 	}
 	return string(b)
+}
+
+// escaped writes the characters of JSON that YAML wants escaped, and that a
+// model may have in its name, as escapes.
+func escaped(text []byte) []byte {
+	var out []byte
+	for _, r := range string(text) {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func filterName(kind string) string { return kind + "-pods" }

@@ -5,6 +5,7 @@ package source
 
 import (
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -58,6 +59,9 @@ func (c *checker) check(n *yaml.Node, at *trail, depth int) {
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
 			if item.Kind == yaml.ScalarNode {
+				if why := unreadable(item); why != "" {
+					c.refuse(item, &trail{parent: at, index: i, item: true}, why)
+				}
 				continue
 			}
 			c.check(item, &trail{parent: at, index: i, item: true}, depth+1)
@@ -70,6 +74,9 @@ func (c *checker) check(n *yaml.Node, at *trail, depth int) {
 				c.aliases = true // to be expanded, too
 			}
 			if value.Kind == yaml.ScalarNode {
+				if why := unreadable(value); why != "" {
+					c.refuse(value, &trail{parent: at, key: key.Value}, why)
+				}
 				continue
 			}
 			c.check(value, &trail{parent: at, key: key.Value}, depth+1)
@@ -77,11 +84,34 @@ func (c *checker) check(n *yaml.Node, at *trail, depth int) {
 	}
 }
 
+func (c *checker) refuse(n *yaml.Node, at *trail, why string) {
+	c.report.addField(n, at.String(), why, "write the value as plain text")
+	c.ok = false
+}
+
+// unreadable says why no reader of Kubernetes manifests can read a scalar; empty
+// for nearly all.
+func unreadable(n *yaml.Node) string {
+	switch {
+	case n.Style&yaml.TaggedStyle != 0 && n.Tag != yaml.NodeTagString && strings.HasPrefix(n.Tag, "!!"):
+		var v any
+		if err := n.Decode(&v); err != nil {
+			return "the value is not what its tag " + shorten(n.Tag) + " says"
+		}
+	case n.Tag == yaml.NodeTagFloat && n.Style == 0:
+		switch strings.ToLower(strings.TrimLeft(n.Value, "+-")) {
+		case ".nan", ".inf":
+			return "Kubernetes has no number " + shorten(n.Value)
+		}
+	}
+	return ""
+}
+
 // keys reports keys that are no strings and more than one merge key.
 func (c *checker) keys(n *yaml.Node, at *trail) {
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
-		if key.Kind == yaml.ScalarNode {
+		if key.Kind == yaml.ScalarNode && unreadable(key) == "" {
 			continue
 		}
 		c.report.addField(key, at.String(), "a key is not a string", "write the key as plain text")

@@ -13,6 +13,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
+// Value converts a node, whose aliases are expanded, to what an API server gets
+// of it.
+func Value(n *yaml.Node) any { return value(n) }
+
 // value converts a node to what an API server gets of it: maps, lists, strings,
 // int64, float64, booleans and nil.
 func value(n *yaml.Node) any {
