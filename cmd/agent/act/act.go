@@ -1,0 +1,103 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package act carries out what package converge has decided. Every step may be
+// the last one: the next pass goes on from what it finds.
+package act
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
+	"gpustack.ai/mdc/cmd/agent/observe"
+)
+
+// FieldManager is who wrote what the agent writes.
+const FieldManager = "mdc-agent"
+
+// Actor carries out plans.
+type Actor struct {
+	// Client writes.
+	Client client.Client
+	// Live reads past the cache.
+	Live client.Reader
+	// Counted is told of every Pod and Workload created or deleted.
+	Counted Counter
+}
+
+// Counter counts what was done.
+type Counter interface {
+	PodCreated()
+	PodDeleted(converge.Cause)
+	WorkloadDeleted(converge.Cause)
+}
+
+// Result is what came of a plan.
+type Result struct {
+	// Deleted are the UIDs of the Pods whose deletion was accepted.
+	Deleted map[string]bool
+	// Released: the deployment was let go.
+	Released bool
+	// Again: somebody else wrote first, so that it is to be tried again.
+	Again bool
+	// NamespaceTerminating: nothing can be created here any more.
+	NamespaceTerminating bool
+	// Err is the first error of a create, else what else went wrong.
+	Err error
+}
+
+// Do carries out a plan in its order.
+func (a *Actor) Do(ctx context.Context, v *observe.View, plan *converge.Plan) Result {
+	r := Result{Deleted: map[string]bool{}}
+	var errs []error
+	failed := func(err error) bool {
+		switch {
+		case err == nil:
+			return false
+		case apierrors.IsConflict(err):
+			r.Again = true
+		default:
+			errs = append(errs, err)
+		}
+		return true
+	}
+
+	create := true
+	if plan.AddFinalizer {
+		// Without it the deployment could vanish and leave its Pods behind.
+		create = !failed(a.addFinalizer(ctx, v.Deployment))
+	}
+	if plan.AddClaim {
+		failed(a.addClaim(ctx, v))
+	}
+	for _, d := range plan.DeletePods {
+		if !failed(a.deletePod(ctx, v.Deployment.Namespace, d)) {
+			r.Deleted[d.UID] = true
+		}
+	}
+	for _, d := range plan.DeleteWorkloads {
+		failed(a.deleteWorkload(ctx, v.Deployment.Namespace, d))
+	}
+	var first error
+	if create {
+		for _, c := range plan.Creates {
+			err := a.create(ctx, v, c)
+			if apierrors.HasStatusCause(err, namespaceTerminating) {
+				r.NamespaceTerminating = true
+				break
+			}
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	if plan.Release && !failed(a.release(ctx, v.Deployment)) {
+		r.Released = true
+	}
+	r.Err = errors.Join(append([]error{first}, errs...)...)
+	return r
+}

@@ -1,0 +1,13 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package manifests holds what the agent needs in a cluster.
+package manifests
+
+import _ "embed"
+
+// RBAC is what the agent may do, as YAML: a ClusterRole for its work and a Role
+// for its lease, to be made in its own namespace.
+//
+//go:embed rbac.yaml
+var RBAC []byte

@@ -1,0 +1,249 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package observe reads the cluster into the plain values that package converge
+// decides on. It decides nothing itself and writes nothing.
+package observe
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/replica"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
+)
+
+// Finalizer keeps a deployment until its Pods have gone.
+const Finalizer = "modeldeployment.gpustack.ai/agent"
+
+// Reader reads what surrounds a deployment.
+type Reader struct {
+	// Cache serves reads from watches, with the fields of Indexes.
+	Cache client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+	// RuntimeLabels are the Node labels that tell a runtime version.
+	RuntimeLabels RuntimeLabels
+	// Served reports whether the API server serves a kind that may be absent.
+	// Nil: all are.
+	Served func(client.Object) bool
+}
+
+// View is what one pass has read about a deployment.
+type View struct {
+	// Deployment is the pass's own copy.
+	Deployment  *v1.ModelDeployment
+	Observation converge.Observation
+	Roles       []*Role
+	// Pods are the deployment's own, as cached.
+	Pods []corev1.Pod
+	// Chain is the store it is attached to.
+	Chain Chain
+	// Weights says why no Pod may be made of its ModelArtifact; empty: none.
+	Weights Fault
+	// Affinity is where its weights can be mounted; nil is anywhere. Only
+	// ReadLive fills it in.
+	Affinity *corev1.NodeSelector
+
+	// volume is the PersistentVolume with the weights.
+	volume string
+}
+
+// Fault is something that keeps a template from being used.
+type Fault struct{ Reason, Message string }
+
+// The reasons of faults.
+const (
+	ReasonNotCompiled      = "NotCompiled"
+	ReasonStale            = "Stale"
+	ReasonTenantMismatch   = "TenantMismatch"
+	ReasonUnknownLateValue = "UnknownLateValue"
+	ReasonMissingLateValue = "MissingLateValue"
+	ReasonTemplateInvalid  = "TemplateInvalid"
+)
+
+// Read returns a view from the cache. An error means that something could not
+// be read, so that nothing may be concluded.
+func (r *Reader) Read(ctx context.Context, md *v1.ModelDeployment) (*View, error) {
+	v := &View{Deployment: md.DeepCopy()}
+	obs := &v.Observation
+	obs.Created = md.CreationTimestamp.Time
+	obs.Deleting = md.DeletionTimestamp != nil
+	obs.Finalizer = slices.Contains(md.Finalizers, Finalizer)
+
+	var err error
+	if err = r.readPods(ctx, v); err != nil {
+		return nil, err
+	}
+	if obs.Deleting {
+		// What ends needs no template, and may have outlived everything else.
+		return v, nil
+	}
+	if v.Chain, err = r.chain(ctx, md); err != nil {
+		return nil, err
+	}
+	obs.Cache = cacheOf(md, v.Chain)
+	if err := r.readRoles(ctx, v); err != nil {
+		return nil, err
+	}
+	return v, r.readWeights(ctx, v)
+}
+
+// readPods reads the deployment's own Pods and the Workloads that any of them
+// owns.
+func (r *Reader) readPods(ctx context.Context, v *View) error {
+	md := v.Deployment
+	var pods corev1.PodList
+	if err := r.Cache.List(ctx, &pods, client.InNamespace(md.Namespace), client.MatchingFields{IndexController: string(md.UID)}); err != nil {
+		return err
+	}
+	nodes := r.nodes(ctx)
+	seen := map[string]bool{}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if !IsOwn(p, md) {
+			continue
+		}
+		v.Pods = append(v.Pods, *p)
+		v.Observation.Pods = append(v.Observation.Pods, podOf(p, nodes.lost))
+		var owned kueue.WorkloadList
+		if err := r.Cache.List(ctx, &owned, client.InNamespace(md.Namespace), client.MatchingFields{IndexOwnerPod: string(p.UID)}); err != nil {
+			return err
+		}
+		for j := range owned.Items {
+			w := &owned.Items[j]
+			if !seen[string(w.UID)] {
+				seen[string(w.UID)] = true
+				v.Observation.Workloads = append(v.Observation.Workloads, workloadOf(w))
+			}
+		}
+	}
+	return nodes.err
+}
+
+// readRoles reads what each declared role is made of.
+func (r *Reader) readRoles(ctx context.Context, v *View) error {
+	md := v.Deployment
+	templates, err := r.templates(ctx, md)
+	if err != nil {
+		return err
+	}
+	services, err := r.services(ctx, md)
+	if err != nil {
+		return err
+	}
+	for i := range md.Spec.Roles {
+		role := &Role{Spec: &md.Spec.Roles[i], view: v}
+		role.judge(templates)
+		if role.Spec.Image == "" {
+			if role.Versions, err = r.runtimeVersions(ctx, role.Spec.InstanceType); err != nil {
+				return err
+			}
+		}
+		if role.Late, role.Queues, err = r.late(ctx, v, role); err != nil {
+			return err
+		}
+		role.bind()
+		v.Roles = append(v.Roles, role)
+
+		out := converge.Role{
+			Name:     role.Spec.Name,
+			Replicas: role.Spec.Replicas,
+			Size:     role.size(),
+			Managed:  role.managed(),
+			Template: role.state(),
+			Services: map[int32]bool{},
+			Group: func(n int32) string {
+				return replica.GroupName(md.Namespace, md.Name, role.Spec.Name, n)
+			},
+			Hash: role.hash,
+		}
+		for _, s := range md.Status.Roles {
+			if s.Name == out.Name {
+				out.Settled = s.Desired
+			}
+		}
+		for n := range out.Replicas {
+			out.Services[n] = services[replica.InstanceName(md.Name, out.Name, n)]
+		}
+		v.Observation.Roles = append(v.Observation.Roles, out)
+	}
+	return nil
+}
+
+// services are the names of the Services of the namespace; they are read only
+// where a role has more than one Pod per instance.
+func (r *Reader) services(ctx context.Context, md *v1.ModelDeployment) (map[string]bool, error) {
+	names := map[string]bool{}
+	if !slices.ContainsFunc(md.Spec.Roles, func(role v1.Role) bool { return role.Size > 1 }) {
+		return names, nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceList"))
+	if err := r.Cache.List(ctx, list, client.InNamespace(md.Namespace)); err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		names[list.Items[i].Name] = true
+	}
+	return names, nil
+}
+
+// get reads an object from the cache; nil when it, or its kind, does not exist.
+func get[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, r *Reader, key client.ObjectKey) (*T, error) {
+	o := new(T)
+	if key.Name == "" || r.Served != nil && !r.Served(P(o)) {
+		return nil, nil
+	}
+	err := r.Cache.Get(ctx, key, P(o))
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// nodes remembers within one pass which Nodes answer no more.
+type nodes struct {
+	lost func(name string) bool
+	err  error
+}
+
+// nodes returns a lookup of Nodes that are registered and not ready. A Node that
+// is gone holds nothing any more.
+func (r *Reader) nodes(ctx context.Context) *nodes {
+	n, known := &nodes{}, map[string]bool{}
+	n.lost = func(name string) bool {
+		lost, ok := known[name]
+		if ok {
+			return lost
+		}
+		node, err := get[corev1.Node](ctx, r, client.ObjectKey{Name: name})
+		if err != nil {
+			n.err = err
+		}
+		known[name] = node != nil && !NodeReady(node)
+		return known[name]
+	}
+	return n
+}
+
+// NodeReady reports whether a Node answers.
+func NodeReady(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}

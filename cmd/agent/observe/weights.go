@@ -1,0 +1,168 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/replica"
+)
+
+// Why weights do not arrive.
+const (
+	ReasonArtifactNotFound        = "ArtifactNotFound"
+	ReasonArtifactNotResolved     = "ArtifactNotResolved"
+	ReasonClaimNotBound           = "ClaimNotBound"
+	ReasonAccessModeConflict      = "AccessModeConflict"
+	ReasonNodeDeliveryUnavailable = "NodeDeliveryUnavailable"
+)
+
+const (
+	conditionResolved = "Resolved"
+	// modelDriver mounts weights from the node's own store.
+	modelDriver     = "model.csi.gpustack.ai"
+	attributeDigest = "manifestDigest"
+	flagRevision    = "--revision"
+	noProvisioner   = "kubernetes.io/no-provisioner"
+)
+
+// readWeights finds out whether Pods made now would get their weights.
+func (r *Reader) readWeights(ctx context.Context, v *View) (err error) {
+	ref := v.Deployment.Spec.Model.ArtifactRef
+	if ref == nil {
+		return nil
+	}
+	v.Weights, err = r.weightsFault(ctx, v, ref.Name)
+	v.Observation.Weights.Blocked = v.Weights.Reason != ""
+	return err
+}
+
+func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (Fault, error) {
+	a, err := get[v1.ModelArtifact](ctx, r, client.ObjectKey{Namespace: v.Deployment.Namespace, Name: name})
+	if a == nil {
+		return Fault{ReasonArtifactNotFound, fmt.Sprintf("ModelArtifact %q does not exist", name)}, err
+	}
+	if message := unresolved(a); message != "" {
+		return Fault{ReasonArtifactNotResolved, message}, nil
+	}
+	for _, role := range v.Roles {
+		if role.full == nil {
+			continue
+		}
+		if message := otherRevision(a, &role.full.Template); message != "" {
+			return Fault{ReasonArtifactNotResolved, message}, nil
+		}
+		if usesModelDriver(&role.full.Template) {
+			driver, err := get[storagev1.CSIDriver](ctx, r, client.ObjectKey{Name: modelDriver})
+			if driver == nil {
+				return Fault{ReasonNodeDeliveryUnavailable, fmt.Sprintf("CSIDriver %q does not exist", modelDriver)}, err
+			}
+		}
+	}
+	if claim := a.Spec.Source.PersistentVolumeClaim; claim != nil {
+		return r.claimFault(ctx, v, claim.ClaimName)
+	}
+	return Fault{}, nil
+}
+
+// unresolved says why the source of an artifact is not known to be there.
+func unresolved(a *v1.ModelArtifact) string {
+	for _, c := range a.Status.Conditions {
+		switch {
+		case c.Type != conditionResolved:
+		case c.Status == metav1.ConditionTrue:
+			return ""
+		default:
+			return fmt.Sprintf("ModelArtifact %q is not resolved: %s: %s", a.Name, c.Reason, c.Message)
+		}
+	}
+	return fmt.Sprintf("ModelArtifact %q is not resolved yet", a.Name)
+}
+
+// otherRevision says how the artifact resolves to something else than what a
+// template was compiled with.
+func otherRevision(a *v1.ModelArtifact, t *corev1.PodTemplateSpec) string {
+	r := a.Status.Resolved
+	if r == nil || a.Spec.Source.PersistentVolumeClaim != nil || a.Spec.Source.Image != nil {
+		return ""
+	}
+	const message = "ModelArtifact %q resolves to %s, and the deployment was compiled with %s; refresh it among the facts and compile again"
+	for _, vol := range t.Spec.Volumes {
+		if csi := vol.CSI; csi != nil && csi.Driver == modelDriver {
+			if compiled := csi.VolumeAttributes[attributeDigest]; compiled != r.ManifestDigest {
+				return fmt.Sprintf(message, a.Name, r.ManifestDigest, compiled)
+			}
+			return ""
+		}
+	}
+	for _, c := range t.Spec.Containers {
+		if c.Name != replica.MainContainer {
+			continue
+		}
+		if i := slices.Index(c.Command, flagRevision); i >= 0 && i+1 < len(c.Command) && c.Command[i+1] != r.Revision {
+			return fmt.Sprintf(message, a.Name, r.Revision, c.Command[i+1])
+		}
+	}
+	return ""
+}
+
+func usesModelDriver(t *corev1.PodTemplateSpec) bool {
+	return slices.ContainsFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == modelDriver })
+}
+
+// claimFault judges a claim that holds the weights.
+func (r *Reader) claimFault(ctx context.Context, v *View, name string) (Fault, error) {
+	claim, err := get[corev1.PersistentVolumeClaim](ctx, r, client.ObjectKey{Namespace: v.Deployment.Namespace, Name: name})
+	if claim == nil {
+		return Fault{ReasonClaimNotBound, fmt.Sprintf("PersistentVolumeClaim %q does not exist", name)}, err
+	}
+	pods := int32(0)
+	for _, role := range v.Roles {
+		pods += role.Spec.Replicas * role.size()
+	}
+	shared := slices.ContainsFunc(claim.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
+		return m == corev1.ReadOnlyMany || m == corev1.ReadWriteMany
+	})
+	if pods > 1 && !shared {
+		return Fault{ReasonAccessModeConflict, fmt.Sprintf("PersistentVolumeClaim %q is for one node (%v) and %d Pods mount it; use one with ReadOnlyMany or ReadWriteMany", name, claim.Spec.AccessModes, pods)}, nil
+	}
+	if claim.Status.Phase == corev1.ClaimBound {
+		v.volume = claim.Spec.VolumeName
+		return Fault{}, nil
+	}
+	if claim.Status.Phase == corev1.ClaimPending && claim.Spec.StorageClassName != nil {
+		class, err := get[storagev1.StorageClass](ctx, r, client.ObjectKey{Name: *claim.Spec.StorageClassName})
+		if err != nil {
+			return Fault{}, err
+		}
+		if class != nil && class.Provisioner != noProvisioner && class.VolumeBindingMode != nil &&
+			*class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer {
+			return Fault{}, nil // the first Pod brings it about
+		}
+	}
+	return Fault{ReasonClaimNotBound, fmt.Sprintf("PersistentVolumeClaim %q is %s", name, claim.Status.Phase)}, nil
+}
+
+// volumeAffinity is where a volume can be mounted; nil is anywhere.
+func (r *Reader) volumeAffinity(ctx context.Context, name string) (*corev1.NodeSelector, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var volume corev1.PersistentVolume
+	if err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &volume); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if volume.Spec.NodeAffinity == nil {
+		return nil, nil
+	}
+	return volume.Spec.NodeAffinity.Required, nil
+}
