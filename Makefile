@@ -5,8 +5,9 @@ LINT  := go tool -modfile=testdata/tools/lint/go.mod
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 60s
+EXAMPLE  ?= vllm
 
-.PHONY: build test lint generate verify bench fuzz schemas cluster-tools clean
+.PHONY: build test lint generate verify bench fuzz schemas cluster-tools sandbox clean
 
 build: ## build bin/mdc
 	go build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/mdc ./cmd/mdc
@@ -29,10 +30,15 @@ bench: ## run the benchmarks; compare runs with: go tool -modfile=testdata/tools
 
 fuzz: ## run every fuzz target for FUZZTIME
 	go test -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) ./compiler/source
+	go test -run '^$$' -fuzz '^FuzzKustomize$$' -fuzztime $(FUZZTIME) ./compiler/source
+	go test -run '^$$' -fuzz '^FuzzCompile$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 5x ./compiler
 	go test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) ./compiler/argv
 
-cluster-tools: ## build etcd and kube-apiserver for the tests that need a real API server
+cluster-tools: ## build the programs of a local cluster, for the tests that need one; half an hour, once
 	go run ./testdata/cluster/build
+
+sandbox: cluster-tools ## try mdc on a local cluster: make sandbox EXAMPLE=pair
+	go run ./cmd/agent/localcluster/sandbox -example $(EXAMPLE)
 
 schemas: ## cut the schemas that tests validate against out of Kubernetes
 	cd testdata/tools && go run ./kubeschemas $$(go mod download -json k8s.io/kubernetes@v1.35.4 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') ../kubernetes/openapi-v1.35.4.json

@@ -216,7 +216,6 @@ func TestSettings(t *testing.T) {
 		"default":                    {nil, nil, func(d bool) bool { return d }},
 		"fact, true":                 {text("true"), nil, func(bool) bool { return true }},
 		"fact, false":                {text("false"), nil, func(bool) bool { return false }},
-		"fact, no boolean":           {text("maybe"), nil, func(d bool) bool { return d }},
 		"fact, empty":                {text(""), nil, func(d bool) bool { return d }},
 		"override":                   {nil, text("true"), func(bool) bool { return true }},
 		"override beats the fact":    {text("true"), text("false"), func(bool) bool { return false }},
@@ -241,6 +240,12 @@ func TestSettings(t *testing.T) {
 				}
 			}
 		})
+	}
+	for s := range all {
+		_, findings := facts.New(objects(t, setting(string(s), "maybe")), "", nil)
+		if len(findings) != 1 || findings[0].Rule != "setting-value" {
+			t.Errorf("%s that is neither true nor false: %v", s, findings)
+		}
 	}
 	for name, want := range map[facts.SettingName]string{
 		facts.SettingKVCacheDtypeOwned:   "model-deployment-kv-cache-dtype-owned",

@@ -73,7 +73,7 @@ var booleans = []SettingName{
 func (x *Index) judgeSettings() (findings diag.List) {
 	for _, name := range booleans {
 		f, ok := x.settings.get("", string(name))
-		if !ok {
+		if !ok || f.Value.Spec.Value == "" {
 			continue
 		}
 		if _, err := strconv.ParseBool(f.Value.Spec.Value); err != nil {

@@ -22,14 +22,15 @@ import (
 
 // credentials of one cluster; they die with it.
 type credentials struct {
-	ca                []byte
-	certFile, keyFile string
-	accountKeyFile    string
-	tokenFile, token  string
+	ca                        []byte
+	caFile, certFile, keyFile string
+	accountKeyFile            string
+	tokenFile, token          string
 }
 
 func newCredentials(dir string) (*credentials, error) {
 	c := &credentials{
+		caFile:         filepath.Join(dir, "ca.crt"),
 		certFile:       filepath.Join(dir, "server.crt"),
 		keyFile:        filepath.Join(dir, "server.key"),
 		accountKeyFile: filepath.Join(dir, "service-account.key"),
@@ -48,7 +49,7 @@ func newCredentials(dir string) (*credentials, error) {
 	}
 	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2),
-		Subject:      pkix.Name{CommonName: "kube-apiserver"},
+		Subject:      pkix.Name{CommonName: "localhost"},
 		NotBefore:    authority.NotBefore,
 		NotAfter:     authority.NotAfter,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
@@ -82,6 +83,7 @@ func newCredentials(dir string) (*credentials, error) {
 	}
 	c.ca = encode("CERTIFICATE", ca)
 	for file, text := range map[string][]byte{
+		c.caFile:         c.ca,
 		c.certFile:       encode("CERTIFICATE", cert),
 		c.keyFile:        encode("PRIVATE KEY", serverKeyBytes),
 		c.accountKeyFile: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(accountKey)),

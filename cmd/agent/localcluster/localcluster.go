@@ -3,9 +3,10 @@
 
 //go:build unix
 
-// Package localcluster runs a real control plane on this machine, without
-// containers: etcd and kube-apiserver, for tests that must not guess what an
-// API server does.
+// Package localcluster runs a real Kubernetes control plane on this machine,
+// without containers, for tests that must not guess what a cluster does: either
+// an API server alone, or the API server with the controller manager, the
+// scheduler, Kueue, and simulated nodes.
 package localcluster
 
 import (
@@ -17,9 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"gpustack.ai/mdc/cmd/agent/localcluster/tools"
@@ -27,7 +27,7 @@ import (
 
 const (
 	// startTimeout is generous: the machine may be building something else.
-	startTimeout = 2 * time.Minute
+	startTimeout = 3 * time.Minute
 	// attempts at free ports, which somebody else may take before we do.
 	attempts = 3
 )
@@ -36,24 +36,57 @@ const (
 type Cluster struct {
 	// Config reaches the API server as cluster administrator.
 	Config *rest.Config
+	// Kubeconfig is a file with the same.
+	Kubeconfig string
 	// Dir holds its files, logs included, until Stop.
 	Dir string
+	// Client is for the kinds of Kubernetes, Dynamic for all.
+	Client  kubernetes.Interface
+	Dynamic dynamic.Interface
 
-	processes *processes
+	bin         string
+	credentials *credentials
+	processes   *processes
+	kinds       kinds
 }
 
-// Tools returns the directory with the programs of a control plane. Its error
-// says how to build them; a test skips with it.
-func Tools() (string, error) { return tools.Find() }
+// Tools returns the directory with the programs of an API server. Its error says
+// how to build them; a test skips with it.
+func Tools() (string, error) { return tools.Find(tools.APIServer) }
 
-// Start starts a control plane of the programs in bin. It shares nothing with
-// any other: its ports are free ones and its files are in a temporary directory.
-// Whatever becomes of this process, its programs end with it.
+// AllTools is Tools for a whole cluster.
+func AllTools() (string, error) { return tools.Find(tools.All) }
+
+// Start starts an API server, and nothing that acts on its objects, from the
+// programs in bin. It shares nothing with any other: its ports are free ones and
+// its files are in a temporary directory. Whatever becomes of this process, its
+// programs end with it.
 func Start(ctx context.Context, bin string) (*Cluster, error) {
+	return retry(ctx, func(ctx context.Context) (*Cluster, error) { return start(ctx, bin, false) })
+}
+
+// StartAll is Start for a whole cluster: the controller manager, the scheduler,
+// Kueue, which manages Pods, and the simulator of nodes, without a node or a
+// queue. The CustomResourceDefinitions of mdc and Kueue are installed. When it
+// returns, a Pod in a queue has been gated, admitted, bound, run and removed.
+func StartAll(ctx context.Context, bin string) (*Cluster, error) {
+	return retry(ctx, func(ctx context.Context) (*Cluster, error) {
+		c, err := start(ctx, bin, true)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.startParts(ctx); err != nil {
+			return nil, errors.Join(err, c.Stop())
+		}
+		return c, nil
+	})
+}
+
+func retry(ctx context.Context, start func(context.Context) (*Cluster, error)) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		c, err := start(ctx, bin)
+		c, err := start(ctx)
 		if err == nil || attempt == attempts || !errors.Is(err, errPortTaken) {
 			return c, err
 		}
@@ -63,7 +96,8 @@ func Start(ctx context.Context, bin string) (*Cluster, error) {
 // Stop ends the programs and removes the files.
 func (c *Cluster) Stop() error { return c.processes.stop() }
 
-func start(ctx context.Context, bin string) (_ *Cluster, err error) {
+// start starts etcd and kube-apiserver.
+func start(ctx context.Context, bin string, whole bool) (_ *Cluster, err error) {
 	dir, err := os.MkdirTemp("", "mdc-cluster-")
 	if err != nil {
 		return nil, err
@@ -100,24 +134,27 @@ func start(ctx context.Context, bin string) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := p.run(filepath.Join(bin, "kube-apiserver"),
-		"--etcd-servers="+etcdURL,
+	args := []string{
+		"--etcd-servers=" + etcdURL,
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", ports[2]),
 		"--endpoint-reconciler-type=none", // nothing reaches a loopback address through an Endpoints object
-		"--cert-dir="+dir,
-		"--tls-cert-file="+credentials.certFile,
-		"--tls-private-key-file="+credentials.keyFile,
-		"--token-auth-file="+credentials.tokenFile,
+		"--cert-dir=" + dir,
+		"--tls-cert-file=" + credentials.certFile,
+		"--tls-private-key-file=" + credentials.keyFile,
+		"--token-auth-file=" + credentials.tokenFile,
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+credentials.accountKeyFile,
-		"--service-account-signing-key-file="+credentials.accountKeyFile,
+		"--service-account-key-file=" + credentials.accountKeyFile,
+		"--service-account-signing-key-file=" + credentials.accountKeyFile,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		"--disable-admission-plugins=ServiceAccount", // no controller creates the accounts
 		"--allow-privileged=true",
 		"--profiling=false",
-	)
+	}
+	if !whole {
+		args = append(args, "--disable-admission-plugins=ServiceAccount") // no controller creates the accounts
+	}
+	server, err := p.run(filepath.Join(bin, "kube-apiserver"), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,50 +164,51 @@ func start(ctx context.Context, bin string) (_ *Cluster, err error) {
 		TLSClientConfig: rest.TLSClientConfig{CAData: credentials.ca},
 		QPS:             -1, // no throttle: the server has no other client
 	}
-	if err := ready(ctx, config, etcd, server); err != nil {
+	c := &Cluster{Config: config, Dir: dir, bin: bin, credentials: credentials, processes: p}
+	if c.Kubeconfig, err = writeKubeconfig(filepath.Join(dir, kubeconfigName), config); err != nil {
 		return nil, err
 	}
-	return &Cluster{Config: config, Dir: dir, processes: p}, nil
+	if err := c.connect(); err != nil {
+		return nil, err
+	}
+	if err := c.serves(ctx, etcd, server); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// ready waits until the server says so and serves a list, or until one of the
-// programs ends.
-func ready(ctx context.Context, config *rest.Config, programs ...*process) error {
-	client, err := rest.UnversionedRESTClientFor(plainConfig(config))
-	if err != nil {
-		return err
-	}
+// serves waits until the API server says so and serves a list.
+func (c *Cluster) serves(ctx context.Context, programs ...*process) error {
+	return untilReady(ctx, programs, func(ctx context.Context) error {
+		for _, path := range []string{"/readyz", "/api/v1/namespaces/default", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"} {
+			if err := c.Client.Discovery().RESTClient().Get().AbsPath(path).Do(ctx).Error(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// untilReady asks until the answer is nil or one of the programs ends, the last
+// of which is the one that is asked.
+func untilReady(ctx context.Context, programs []*process, ask func(context.Context) error) error {
 	for {
-		err := client.Get().AbsPath("/readyz").Do(ctx).Error()
-		if err == nil {
-			err = client.Get().AbsPath("/api/v1/namespaces/default").Do(ctx).Error()
-		}
-		if err == nil {
-			err = client.Get().AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").Do(ctx).Error()
-		}
+		err := ask(ctx)
 		if err == nil {
 			return nil
 		}
 		for _, p := range programs {
 			if p.ended() {
-				return p.failure("ended before the API server was ready")
+				return p.failure("ended before the cluster was ready")
 			}
 		}
 		select {
 		case <-ctx.Done():
-			server := programs[len(programs)-1]
-			return server.failure(fmt.Sprintf("was not ready in time (%v; last answer: %v)", ctx.Err(), err))
+			asked := programs[len(programs)-1]
+			return asked.failure(fmt.Sprintf("was not ready in time (%v; last answer: %v)", ctx.Err(), err))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-}
-
-// plainConfig is for plain paths of the server.
-func plainConfig(config *rest.Config) *rest.Config {
-	c := rest.CopyConfig(config)
-	c.GroupVersion = &schema.GroupVersion{}
-	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme.Scheme).WithoutConversion()
-	return c
 }
 
 func address(scheme string, port int) string { return fmt.Sprintf("%s://127.0.0.1:%d", scheme, port) }

@@ -28,15 +28,19 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		child()
 	}
-	os.Exit(m.Run())
+	os.Exit(shared.Run(m))
 }
 
 func child() {
-	bin, err := Tools()
+	find, start := Tools, Start
+	if os.Getenv(childEnv) == "all" {
+		find, start = AllTools, StartAll
+	}
+	bin, err := find()
 	if err != nil {
 		panic(err)
 	}
-	c, err := Start(context.Background(), bin)
+	c, err := start(context.Background(), bin)
 	if err != nil {
 		panic(err)
 	}
@@ -99,14 +103,25 @@ func TestStartFails(t *testing.T) {
 // TestDeath: however this process ends, so do the programs, and no file is left.
 func TestDeath(t *testing.T) {
 	needTools(t)
-	for name, end := range map[string]func(*exec.Cmd, io.Closer) error{
-		"panic":     func(_ *exec.Cmd, in io.Closer) error { return in.Close() },
-		"interrupt": func(c *exec.Cmd, _ io.Closer) error { return c.Process.Signal(syscall.SIGINT) },
-		"kill":      func(c *exec.Cmd, _ io.Closer) error { return c.Process.Kill() },
+	panics := func(_ *exec.Cmd, in io.Closer) error { return in.Close() }
+	interrupt := func(c *exec.Cmd, _ io.Closer) error { return c.Process.Signal(syscall.SIGINT) }
+	kill := func(c *exec.Cmd, _ io.Closer) error { return c.Process.Kill() }
+	for name, test := range map[string]struct {
+		what     string
+		programs int
+		end      func(*exec.Cmd, io.Closer) error
+	}{
+		"panic":     {"server", 2, panics},
+		"interrupt": {"server", 2, interrupt},
+		"kill":      {"server", 2, kill},
+		"whole":     {"all", 6, interrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if _, err := AllTools(); err != nil && test.what == "all" {
+				t.Skip(err)
+			}
 			c := exec.Command(os.Args[0])
-			c.Env = append(os.Environ(), childEnv+"=1")
+			c.Env = append(os.Environ(), childEnv+"="+test.what)
 			in, err := c.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -129,10 +144,10 @@ func TestDeath(t *testing.T) {
 					dir = lines.Text()
 				}
 			}
-			if dir == "" || len(pids) != 2 {
+			if dir == "" || len(pids) != test.programs {
 				t.Fatalf("started %q, %v", dir, pids)
 			}
-			if err := end(c, in); err != nil {
+			if err := test.end(c, in); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Wait(); err == nil {

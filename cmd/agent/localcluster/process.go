@@ -87,7 +87,7 @@ func (p *processes) run(path string, args ...string) (*process, error) {
 	c.Dir = p.dir
 	c.Stdout, c.Stderr = log, log
 	// Nothing of the user's environment is to change how the programs behave.
-	c.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + p.dir}
+	c.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + p.dir, "KUBECONFIG=" + filepath.Join(p.dir, kubeconfigName)}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		return nil, err

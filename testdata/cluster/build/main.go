@@ -3,8 +3,8 @@
 
 //go:build unix
 
-// Command build builds the programs of a local control plane that are not built
-// yet, and prints where they are.
+// Command build builds the programs of a local cluster that are not built yet,
+// and prints where they are.
 package main
 
 import (
@@ -71,9 +71,27 @@ func build(t tools.Tool, module, dir string) error {
 	if err != nil {
 		return err
 	}
-	c := command(module, "build", "-trimpath", "-ldflags", flags, "-o", partial, t.Package)
+	args := []string{"build", "-trimpath", "-ldflags", flags, "-o", partial}
+	if len(t.Edits) > 0 {
+		scratch, err := os.MkdirTemp("", "mdc-cluster-build-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(scratch)
+		overlay, err := edited(t, module, scratch)
+		if err != nil {
+			return err
+		}
+		args = append(args, "-overlay", overlay, ".")
+	} else {
+		args = append(args, t.Package)
+	}
+	c := command(module, args...)
 	c.Stdout = os.Stdout
 	if err := c.Run(); err != nil {
+		return err
+	}
+	if err := writeManifests(t, module, dir); err != nil {
 		return err
 	}
 	return os.Rename(partial, filepath.Join(dir, t.Name))
@@ -86,17 +104,22 @@ func ldflags(t tools.Tool, module string) (string, error) {
 	if t.Stamp == "" {
 		return flags, nil
 	}
-	out, err := command(module, "list", "-m", "-f", "{{.Version}}", t.Stamp).Output()
+	version, err := list(module, "-m", "-f", "{{.Version}}", t.Stamp)
 	if err != nil {
 		return "", err
 	}
-	version := strings.TrimSpace(string(out))
 	parts := strings.Split(strings.TrimPrefix(version, "v"), ".")
 	if len(parts) < 3 {
 		return "", fmt.Errorf("%s has the version %q", t.Stamp, version)
 	}
 	const variable = " -X k8s.io/component-base/version."
 	return flags + variable + "gitVersion=" + version + variable + "gitMajor=" + parts[0] + variable + "gitMinor=" + parts[1], nil
+}
+
+// list asks the go command about the pinned module.
+func list(module string, args ...string) (string, error) {
+	out, err := command(module, append([]string{"list"}, args...)...).Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 func command(module string, args ...string) *exec.Cmd {

@@ -1,8 +1,8 @@
 // Copyright The mdc Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tools says what programs a local control plane is made of, which
-// module pins each of them, and where the built ones are.
+// Package tools says what programs a local cluster is made of, which module
+// pins each of them, and where the built ones are.
 package tools
 
 import (
@@ -32,13 +32,50 @@ type Tool struct {
 	// Stamp names the module whose version the program reports as that of the
 	// cluster; empty if it needs to report none.
 	Stamp string
+	// Edits are made to the main file before it is built.
+	Edits []Edit
+	// Manifests are what the program needs in the cluster.
+	Manifests []Manifest
 }
+
+// Edit replaces a text that occurs once in the main file of a program. It is
+// for what a program lets nobody configure.
+type Edit struct{ Old, New string }
+
+// Manifest is a file of the tools directory, built from a kustomization of the
+// module that has the tool's package.
+type Manifest struct{ Name, Kustomization string }
+
+// Names of the manifests.
+const (
+	KueueCRDs     = "kueue-crds.yaml"
+	KueueWebhooks = "kueue-webhooks.yaml"
+	NodeStages    = "kwok-node-stages.yaml"
+)
 
 // All are the programs, in the order they are built.
 var All = []Tool{
 	{Name: "etcd", Pin: "etcd", Package: "."},
 	{Name: "kube-apiserver", Pin: "kubernetes", Package: "k8s.io/kubernetes/cmd/kube-apiserver", Stamp: "k8s.io/kubernetes"},
+	{Name: "kube-controller-manager", Pin: "kubernetes", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", Stamp: "k8s.io/kubernetes"},
+	{Name: "kube-scheduler", Pin: "kubernetes", Package: "k8s.io/kubernetes/cmd/kube-scheduler", Stamp: "k8s.io/kubernetes"},
+	{
+		Name: "kwok", Pin: "kwok", Package: "sigs.k8s.io/kwok/cmd/kwok",
+		Manifests: []Manifest{{NodeStages, "kustomize/stage/node/fast"}},
+	},
+	{
+		Name: "kueue", Pin: "kueue", Package: "sigs.k8s.io/kueue/cmd/kueue",
+		// Nobody but root may write there, and two clusters would share it.
+		Edits: []Edit{{`"/etc/kueue/metrics/certs"`, `cfg.Webhook.CertDir`}},
+		Manifests: []Manifest{
+			{KueueCRDs, "config/components/crd"},
+			{KueueWebhooks, "config/components/webhook"},
+		},
+	},
 }
+
+// APIServer are the programs of an API server without anything around it.
+var APIServer = All[:2]
 
 // Pins is the directory of the pinning modules: testdata/cluster of the module
 // that holds the working directory.
@@ -107,26 +144,32 @@ func digest(pins string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-// Find returns the directory with all tools. Its error says how to build them.
-func Find() (string, error) {
+// Find returns the directory with the wanted tools. Its error says how to build
+// them.
+func Find(wanted []Tool) (string, error) {
 	dir, err := Dir()
 	if err != nil {
-		return "", fmt.Errorf("no tools of a local control plane: %w; build them with \"make cluster-tools\", or name a directory with them in %s", err, DirEnv)
+		return "", fmt.Errorf("no tools of a local cluster: %w; build them with \"make cluster-tools\", or name a directory with them in %s", err, DirEnv)
 	}
 	var missing []string
-	for _, t := range All {
+	for _, t := range wanted {
 		if !t.Built(dir) {
 			missing = append(missing, t.Name)
 		}
 	}
 	if len(missing) > 0 {
-		return "", fmt.Errorf("%s not found in %s: run \"make cluster-tools\", which takes some minutes once", strings.Join(missing, ", "), dir)
+		return "", fmt.Errorf("%s not found in %s: run \"make cluster-tools\", which takes up to half an hour, once", strings.Join(missing, ", "), dir)
 	}
 	return dir, nil
 }
 
-// Built reports whether the tool is in a directory.
+// Built reports whether the tool is in a directory, with its manifests.
 func (t Tool) Built(dir string) bool {
+	for _, m := range t.Manifests {
+		if info, err := os.Stat(filepath.Join(dir, m.Name)); err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+	}
 	info, err := os.Stat(filepath.Join(dir, t.Name))
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
