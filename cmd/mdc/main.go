@@ -89,6 +89,7 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		newGraph(a),
 		newExplain(a),
 		newSchema(a),
+		newSimulate(a),
 		newValidate(a),
 		newVersion(a),
 	)

@@ -5,7 +5,8 @@ package converge
 
 import "slices"
 
-// drop deletes Pods and then the Workloads that own them and no Pod that stays.
+// drop deletes Pods, and then the Workloads that own them, unless another Pod of
+// the group stays.
 func (p *pass) drop(cause Cause, pods ...*Pod) {
 	dropped := map[string]bool{}
 	for _, pod := range pods {
@@ -38,26 +39,27 @@ func (p *pass) sweep() {
 	}
 }
 
-// free deletes a Workload, unless one of its Pods is to stay. With the Workload
-// Kueue deletes every Pod of the group, so none of them may be unknown.
+// free deletes a Workload, unless a Pod of its group is to stay. With the
+// Workload Kueue deletes every Pod that carries the group's name, whether the
+// Workload owns it or not, and foreign ones too, which a cache does not know:
+// so this is never decided from the cache.
 func (p *pass) free(w *Workload, cause Cause) {
 	if p.freed[w.UID] || w.Deleting {
 		return
 	}
-	for _, uid := range w.Pods {
-		pod := p.byUID[uid]
-		switch {
-		case pod == nil: // gone, foreign, or not yet in the cache
-			if !p.live() {
-				return
-			}
-		case !pod.Deleting && !p.dropped[uid]:
-			return // Kueue takes away what is too many
-		case pod.stuck():
-			return // the cards are not free
-		case pod.Foreign && !pod.Abandoned:
-			return
+	for _, pod := range p.byUID {
+		if pod.Group != w.Name && !slices.Contains(w.Pods, pod.UID) {
+			continue
 		}
+		if !pod.Deleting && !p.dropped[pod.UID] {
+			return // Kueue takes away what is too many
+		}
+		if pod.stuck() {
+			return // the cards are not free
+		}
+	}
+	if !p.live() {
+		return
 	}
 	p.freed[w.UID] = true
 	p.plan.DeleteWorkloads = append(p.plan.DeleteWorkloads, DeleteWorkload{w.Name, w.UID, cause})

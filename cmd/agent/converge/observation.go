@@ -41,7 +41,7 @@ type Observation struct {
 // Workloads, so that a Workload whose Pod vanished in between is seen.
 type Live struct {
 	// Pods are the deployment's own Pods in any state, and all foreign Pods that
-	// carry one of its group names.
+	// carry the group name of a declared instance or of one of its own Pods.
 	Pods []Pod
 	// Workloads are all that are named as one of its groups or that own one of
 	// its Pods.
@@ -76,14 +76,14 @@ type Role struct {
 type Template string
 
 const (
-	// InSync: the template matches the live spec.
+	// InSync says that the template matches the live spec.
 	InSync Template = "InSync"
-	// Stale: the live spec is not the one that was compiled.
+	// Stale says that the live spec is not the one that was compiled.
 	Stale Template = "Stale"
-	// NotCompiled: there is no template.
+	// NotCompiled says that there is no template.
 	NotCompiled Template = "NotCompiled"
-	// Unstampable: a value is missing that only the cluster knows, or the
-	// template speaks of another tenant.
+	// Unstampable says that a value is missing which only the cluster knows, or
+	// that the template speaks of another tenant.
 	Unstampable Template = "Unstampable"
 )
 

@@ -147,7 +147,7 @@ func TestSeats(t *testing.T) {
 		"duplicate with a Workload of its own": {
 			roles: []Role{server(1)},
 			pods:  "a@server/0 ready old; b@server/0 gated", workloads: "server/0 admitted of a",
-			writes: []string{"delete Pod a: surplus", "delete Workload server/0: surplus"},
+			writes: []string{"delete Pod a: surplus"},
 		},
 		"duplicates alike: the greater name stays": {
 			roles: []Role{server(1)}, pods: "a@server/0 ready; b@server/0 gated", workloads: "server/0 admitted",
@@ -175,6 +175,11 @@ func TestSeats(t *testing.T) {
 					t.Errorf("blocked %v", p.Blocked)
 				}
 			},
+		},
+		"foreign Pod beside ours, not on the Workload": {
+			roles: []Role{server(0)}, pods: "server/0 ready", workloads: "server/0 admitted of server/0",
+			reads: true, live: "server/0 ready; x@server/0 gated foreign", liveWorkloads: "server/0 admitted of server/0",
+			writes: []string{"delete Pod server/0: scale"},
 		},
 		"foreign Pod on the Workload of ours": {
 			roles: []Role{server(1)}, pods: "server/0 terminating", workloads: "server/0 admitted of server/0 x",

@@ -5,6 +5,8 @@ package model
 
 import (
 	"slices"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
 // WriteKind is a kind of write.
@@ -28,6 +30,8 @@ type Write struct {
 	Role, Ordinal, Member int16
 	Version               uint8
 	Uncached              bool
+	// Cause is why an object is deleted.
+	Cause converge.Cause
 }
 
 // Snapshot is what a pass decides from.
@@ -67,6 +71,12 @@ func (w *World) agentSteps(s *State, out []Step) []Step {
 
 func (w *World) syncSteps(s *State, out []Step) []Step {
 	spec := s.Cache.Spec != s.Spec
+	if w.FreshCache {
+		if spec {
+			out = append(out, Step{Kind: SyncSpec})
+		}
+		return out
+	}
 	pods := !slices.Equal(s.Cache.Pods, s.Pods)
 	workloads := !slices.EqualFunc(s.Cache.Workloads, s.Workloads, equalWorkloads)
 	if w.OneCache {
@@ -136,6 +146,9 @@ func (w *World) applyAgent(s *State, st Step) error {
 // decide is what the agent would do where it stands.
 func (w *World) decide(s *State) *Decision {
 	d := &Decision{Snapshot: Snapshot{Spec: s.Cache.Spec, Pods: s.Cache.Pods, Workloads: s.Cache.Workloads}}
+	if w.FreshCache {
+		d.Pods, d.Workloads = s.Pods, s.Workloads
+	}
 	if s.Agent.Stage == Reading {
 		d.Snapshot = Snapshot{Spec: s.Agent.Spec, Pods: s.Agent.Pods, Workloads: s.Workloads, Live: true}
 	}
@@ -202,4 +215,20 @@ func (w *World) named(s *State, write Write) bool {
 	return slices.ContainsFunc(s.Pods, func(p Pod) bool {
 		return !p.Foreign && p.Role == write.Role && p.Ordinal == write.Ordinal && p.Member == write.Member
 	})
+}
+
+// writing reports whether a pass would write anything, and not only read.
+func (w *World) writing(s *State) bool {
+	d := w.decide(s)
+	if d.NeedLive {
+		d = &Decision{Snapshot: Snapshot{Spec: s.Cache.Spec, Pods: s.Pods, Workloads: s.Workloads, Live: true}}
+		d.Outcome = w.Decide(w, &d.Snapshot)
+	}
+	return len(d.Writes) > 0
+}
+
+// AtRest reports whether nothing is left to do for anyone.
+func (w *World) AtRest(s *State) bool {
+	return s.Agent.Stage == Idle && len(w.repairSteps(s, nil)) == 0 && len(w.nature(s, nil)) == 0 &&
+		len(w.syncSteps(s, nil)) == 0 && !w.writing(s)
 }

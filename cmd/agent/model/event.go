@@ -8,6 +8,8 @@ type Budget struct {
 	// Events is how many in all; Of how many of each kind, counted from Edit.
 	Events uint8
 	Of     [kinds - Edit]uint8
+	// Burst is how many may happen before the world is at rest again.
+	Burst uint8
 	// Stolen is how many instances' room others have taken, Pool where.
 	Stolen, Pool int16
 }
@@ -30,10 +32,10 @@ func NeverStarts(_ int, version uint8) bool { return version >= brokenFrom }
 
 // Events appends what may happen from outside within the budget.
 func (w *World) Events(s *State, out []Step) []Step {
-	if s.Left.Events == 0 {
+	if s.Left.Events == 0 || w.Calm && len(w.nature(s, nil)) > 0 ||
+		w.Burst > 0 && s.Left.Burst == 0 && !w.AtRest(s) {
 		return out
 	}
-	from := len(out)
 	add := func(st Step) {
 		if s.Left.Of[st.Kind-Edit] > 0 {
 			out = append(out, st)
@@ -89,11 +91,17 @@ func (w *World) Events(s *State, out []Step) []Step {
 		}
 		add(of(DeleteWorkload))
 	}
-	return out[:max(from, len(out))]
+	return out
 }
 
 func (w *World) applyEvent(s *State, st Step) {
 	if st.Kind >= Edit && s.Left.Events > 0 {
+		if w.Burst > 0 {
+			if w.AtRest(s) {
+				s.Left.Burst = w.Burst
+			}
+			s.Left.Burst--
+		}
 		s.Left.Events--
 		s.Left.Of[st.Kind-Edit]--
 	}
@@ -127,6 +135,9 @@ func (w *World) applyEvent(s *State, st Step) {
 	case NodeGone:
 		p := s.Pod(st.Pod)
 		p.Lost, p.Phase, p.Deleting = false, Failed, true
+	case ForeignLeaves:
+		p := s.Pod(st.Pod)
+		p.Deleting, p.Held, p.Phase = true, false, Failed
 	case RoomBack:
 		s.Capacity[s.Left.Pool] += s.Left.Stolen
 		s.Left.Stolen, s.Left.Pool = 0, 0

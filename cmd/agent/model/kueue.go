@@ -85,6 +85,9 @@ func (w *World) groupSteps(s *State, g group, out []Step) []Step {
 		add(FinishDelete)
 		return out
 	}
+	if dead && len(g.members) > size {
+		add(ReleaseInactive)
+	}
 	owned := false
 	for _, id := range wl.Owners {
 		owned = owned || s.Pod(id) != nil
@@ -167,7 +170,11 @@ func (w *World) applyKueue(s *State, st Step) {
 			}
 		}
 	case ReleaseInactive:
-		release(s, g, len(g.members))
+		n := len(g.members)
+		if g.workload != nil {
+			n -= size // those that are replaced
+		}
+		release(s, g, n)
 	case Trim:
 		p := &s.Pods[g.excess(s)]
 		p.Held, p.Deleting = false, true
@@ -177,8 +184,6 @@ func (w *World) applyKueue(s *State, st Step) {
 		if wl.Admitted && !wl.Evicted {
 			ungate(s, wl)
 		}
-		inactive := len(g.members) - g.active
-		release(s, g, min(inactive, inactive+g.active-size))
 	case Reserve:
 		g.workload.Reserved, g.workload.Evicted = true, false
 		if !w.Joint || len(w.Roles) < 2 {

@@ -49,6 +49,8 @@ func (w *World) repairSteps(s *State, out []Step) []Step {
 			out = append(out,
 				Step{Kind: NodeBack, Role: p.Role, Ordinal: p.Ordinal, Pod: p.ID},
 				Step{Kind: NodeGone, Role: p.Role, Ordinal: p.Ordinal, Pod: p.ID})
+		} else if p.Foreign && !p.Abandoned {
+			out = append(out, Step{Kind: ForeignLeaves, Role: p.Role, Ordinal: p.Ordinal, Pod: p.ID})
 		}
 	}
 	for r := range w.Roles {

@@ -25,7 +25,7 @@ type Decider func(w *World, s *Snapshot) Outcome
 // By makes a Decider of a function over observations.
 func By(decide func(*converge.Observation, time.Time) converge.Plan) Decider {
 	return func(w *World, s *Snapshot) Outcome {
-		plan := decide(w.Observe(s), w.Now)
+		plan := decide(w.Observe(s), w.Now.Add(w.Aged))
 		return Outcome{NeedLive: plan.NeedLive, Writes: w.writes(s, plan), Requeue: plan.Requeue}
 	}
 }
@@ -146,10 +146,10 @@ func (w *World) writes(s *Snapshot, plan converge.Plan) (out []Write) {
 		out = append(out, Write{Kind: AddFinalizer})
 	}
 	for _, d := range plan.DeletePods {
-		out = append(out, Write{Kind: WriteDeletePod, ID: id(d.UID)})
+		out = append(out, Write{Kind: WriteDeletePod, ID: id(d.UID), Cause: d.Cause})
 	}
 	for _, d := range plan.DeleteWorkloads {
-		out = append(out, Write{Kind: WriteDeleteWorkload, ID: id(d.UID)})
+		out = append(out, Write{Kind: WriteDeleteWorkload, ID: id(d.UID), Cause: d.Cause})
 	}
 	for _, c := range plan.Creates {
 		for i, r := range w.Roles {

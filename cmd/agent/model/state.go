@@ -38,12 +38,29 @@ type World struct {
 	// error ends the run.
 	Decided func(s *State, d *Decision) error
 	Writing func(s *State, w Write) error
+	// duplicates: Pods share seats from the start.
+	duplicates bool
 	// Now is the time, which only a simulation moves.
 	Now time.Time
 	// Born is when the deployment was created.
 	Born time.Time
 	// OneCache: the agent's cache catches up as a whole, not kind by kind.
 	OneCache bool
+	// FreshCache: only what the cache knows of the deployment lags. What is
+	// deleted by UID because of an older view might as well have been decided
+	// then and written now, and what is read past the cache is never older.
+	FreshCache bool
+	// Ordered: Kueue, kubelets and nodes take their steps in a fixed order, at
+	// any time between those of the agent and of people.
+	Ordered bool
+	// Calm: nobody from outside acts while Kueue, a kubelet or a node has
+	// something left to do; the agent may be in the middle of a pass.
+	Calm bool
+	// Burst is how many events may overlap: after so many the world comes to
+	// rest before the next. Zero does not limit it.
+	Burst uint8
+	// Aged makes everything look older to the agent by so much.
+	Aged time.Duration
 }
 
 // Role is what cannot be edited about a role.
@@ -190,4 +207,24 @@ func (v *View) Group(role, ordinal int16) *Workload {
 		}
 	}
 	return nil
+}
+
+// Running returns the state in which all that is declared is Ready.
+func (w *World) Running(s *State) *State {
+	n := *s
+	n.Spec.Finalizer = true
+	for r := range w.Roles {
+		for ordinal := range n.Spec.Roles[r].Replicas {
+			wl := Workload{ID: n.newID(), Role: int16(r), Ordinal: ordinal, Reserved: true, Admitted: true}
+			for member := range w.Roles[r].Size {
+				p := Pod{
+					ID: n.newID(), Role: int16(r), Ordinal: ordinal, Member: member,
+					Version: n.Spec.Roles[r].Version, Phase: Ready, Held: true,
+				}
+				n.Pods, wl.Owners = append(n.Pods, p), append(wl.Owners, p.ID)
+			}
+			n.Workloads = append(n.Workloads, wl)
+		}
+	}
+	return &n
 }

@@ -37,6 +37,7 @@ const (
 	Fix
 	StoreBack
 	WeightsBack
+	ForeignLeaves
 	// Steps of the agent.
 	SyncSpec
 	SyncPods
@@ -56,7 +57,6 @@ const (
 	Unready
 	Evict
 	Preempt
-	Deactivate
 	DeleteWorkload
 	LoseNode
 	LoseStore
@@ -87,6 +87,7 @@ var kindNames = [kinds]string{
 	Fix:              "edit: a version that works",
 	StoreBack:        "the store comes back",
 	WeightsBack:      "the weights come back",
+	ForeignLeaves:    "a foreign Pod leaves",
 	SyncSpec:         "agent sees the spec",
 	SyncPods:         "agent sees Pods",
 	SyncWorkloads:    "agent sees Workloads",
@@ -104,7 +105,6 @@ var kindNames = [kinds]string{
 	Unready:          "a container restarts",
 	Evict:            "Workload is evicted",
 	Preempt:          "Workload is preempted",
-	Deactivate:       "Workload loses its room",
 	DeleteWorkload:   "Workload is deleted by hand",
 	LoseNode:         "node is lost",
 	LoseStore:        "the store is lost",
@@ -120,6 +120,9 @@ type Step struct {
 	Pod, Workload ID
 	N             int16
 }
+
+// String names the kind.
+func (k Kind) String() string { return kindNames[k] }
 
 func (st Step) String() string {
 	out := kindNames[st.Kind]
@@ -148,8 +151,16 @@ func (w *World) Steps(s *State, out []Step) []Step {
 
 // nature are the steps of the cluster.
 func (w *World) nature(s *State, out []Step) []Step {
-	out = w.kubeletSteps(s, out)
-	return w.kueueSteps(s, out)
+	from := len(out)
+	out = w.kueueSteps(s, w.kubeletSteps(s, out))
+	if w.Ordered && len(out) > from {
+		first, last := out[from], from+1
+		if last < len(out) && out[last].Pod == first.Pod && first.Kind == ExitClean {
+			last++ // how a Pod exits stays open
+		}
+		out = out[:last]
+	}
+	return out
 }
 
 // Apply returns the state after a step, which must be possible.

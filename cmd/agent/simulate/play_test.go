@@ -1,0 +1,155 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"gpustack.ai/mdc/compiler"
+	"gpustack.ai/mdc/compiler/source"
+)
+
+// compiled compiles an example with some text replaced.
+func compiled(t *testing.T, example string, replace ...string) *compiler.Deployment {
+	t.Helper()
+	disk := filesys.MakeFsOnDisk()
+	memory := filesys.MakeFsInMemory()
+	for _, name := range []string{"deployment.yaml", "facts.yaml"} {
+		b, err := disk.ReadFile("../../../examples/" + example + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := memory.WriteFile("/in/"+name, []byte(strings.NewReplacer(replace...).Replace(string(b)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := source.Loader{FS: memory}.Load("/in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, findings := compiler.Compile(compiler.Input{Objects: set.Objects})
+	if out == nil {
+		t.Fatal(findings)
+	}
+	return &out.Deployments[0]
+}
+
+func play(t *testing.T, in Input) *Result {
+	t.Helper()
+	r, err := Play(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestMultiPodRollout(t *testing.T) {
+	old := compiled(t, "multi-pod")
+	edited := compiled(t, "multi-pod", "instanceType:", "terminationGracePeriodSeconds: 60\n    instanceType:")
+	r := play(t, Input{
+		Deployment: old, Edits: map[string]*compiler.Deployment{"new": edited},
+		Scenario: &Scenario{Running: true, Events: []Event{{Edit: "new"}}},
+	})
+	if len(r.Summary) != 1 || r.Settled == "" {
+		t.Fatalf("%+v", r)
+	}
+	s := r.Summary[0]
+	if s.LowestReady == nil || *s.LowestReady != s.Replicas-1 {
+		t.Errorf("lowest %v of %d", s.LowestReady, s.Replicas)
+	}
+	if s.Created != 2*int(s.Replicas) || s.Deleted != s.Created {
+		t.Errorf("%d Pods created, %d deleted", s.Created, s.Deleted)
+	}
+}
+
+func TestSeedVaries(t *testing.T) {
+	d := compiled(t, "pair")
+	text := func(seed uint64) string {
+		r := play(t, Input{Deployment: d, Scenario: &Scenario{}, Seed: seed})
+		var b bytes.Buffer
+		for _, print := range []func() error{
+			func() error { return Text(&b, []*Result{r}) },
+			func() error { return JSON(&b, []*Result{r}) },
+			func() error { return SVG(&b, []*Result{r}) },
+		} {
+			if err := print(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.String()
+	}
+	first := text(3)
+	if again := text(3); again != first {
+		t.Error("one seed gives two results")
+	}
+	if first == text(4) {
+		t.Error("two seeds give one result")
+	}
+}
+
+// A pair is admitted as a whole: without room for the decode half the prefill
+// half does not start either.
+func TestPairWaitsAsAWhole(t *testing.T) {
+	d := compiled(t, "pair")
+	pool := d.ModelDeployment.Spec.Roles[0].InstanceType
+	r := play(t, Input{Deployment: d, Scenario: &Scenario{
+		Capacity: map[string]int{pool: 7},
+		Events:   []Event{{At: Duration(10 * time.Minute), Capacity: map[string]int{pool: 8}}},
+	}})
+	for _, e := range r.Timeline {
+		if e.State == Starting && e.time < 10*time.Minute {
+			t.Fatalf("%s/%d starts at %s", e.Role, *e.Ordinal, e.At)
+		}
+	}
+	if r.Settled == "" {
+		t.Error("does not come to what is declared")
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}":                                   "deployments: name at least one",
+		"deployments: [a]\nuntil: -1s":         "is not a time",
+		"deployments: [a]\nwhatever: 1":        "unknown field",
+		"deployments: [a]\nevents: [{at: 1m}]": "says what happens 0 times",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	s, err := Parse([]byte("deployments: [a]\nevents: [{at: 1h30m, evict: {role: r, ordinal: 2}}]"))
+	if err != nil || time.Duration(s.Events[0].At) != 90*time.Minute || s.Events[0].Evict.Ordinal != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestJSONIsAList(t *testing.T) {
+	r := play(t, Input{Deployment: compiled(t, "vllm"), Scenario: &Scenario{Running: true}})
+	var b bytes.Buffer
+	if err := JSON(&b, []*Result{r}); err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Deployments []struct {
+			Timeline []Entry
+			Summary  []Summary
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Deployments) != 1 || out.Deployments[0].Timeline == nil || len(out.Deployments[0].Timeline) != 0 {
+		t.Errorf("%s", b.String())
+	}
+	if !slices.ContainsFunc(out.Deployments[0].Summary, func(s Summary) bool { return s.Ready == 4 }) {
+		t.Errorf("%+v", out.Deployments[0].Summary)
+	}
+}
