@@ -265,12 +265,11 @@ func mainOf(p *corev1.PodTemplate) *corev1.Container { return &p.Template.Spec.C
 // expected is what a case expects of the Pods of the role under test. Terms add
 // to it.
 type expected struct {
-	args  []string // between the base and the role's own arguments
-	env   []corev1.EnvVar
-	path  string // of the probes, empty: none
-	port  int32  // the one in front: Service, probes
-	main  int32  // the engine's own port
-	https bool
+	args []string // between the base and the role's own arguments
+	env  []corev1.EnvVar
+	path string // of the probes, empty: none
+	port int32  // the one in front: Service, probes
+	main int32  // the engine's own port
 	// more are the ports beside the first: those of the transfer before those of
 	// the events.
 	transferPorts, eventPorts []corev1.ContainerPort

@@ -44,7 +44,7 @@ func survive(t testing.TB, name string, text []byte) (compiles bool) {
 	set := loaded(t, name, text)
 	in := compiler.Input{Objects: set.Objects}
 	watchdog.Reset(patience)
-	validated := append(set.Findings, compiler.Validate(in, nil)...)
+	validated := slices.Concat(set.Findings, compiler.Validate(in, nil))
 	watchdog.Reset(patience)
 	if len(text) < 1<<20 {
 		// The input as its own former state.
@@ -327,7 +327,7 @@ func nasty(t testing.TB) map[string]string {
 		lines := strings.Split(deployment, "\n")
 		for i, l := range lines {
 			if strings.HasPrefix(strings.TrimSpace(l), key+":") {
-				lines[i] = l[:strings.Index(l, key)] + key + ": " + value
+				lines[i] = strings.TrimSuffix(l, strings.TrimLeft(l, " -")) + key + ": " + value
 			}
 		}
 		return strings.Join(lines, "\n")

@@ -24,7 +24,7 @@ import (
 // which is the only trace once its Workload is gone.
 const (
 	conditionTerminationTarget corev1.PodConditionType = "TerminationTarget"
-	reasonEvictedPrefix                                = "WorkloadEvictedDueTo"
+	reasonEvictedPrefix        string                  = "WorkloadEvictedDueTo"
 )
 
 // IsOwn reports whether a Pod is one of the deployment's: the labels alone can
