@@ -31,6 +31,13 @@ const groupsPerRequest = 150
 func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) {
 	md := v.Deployment
 	groups := groupNames(md)
+	// Ordinals that are being scaled away have groups too, and a stranger in one
+	// of them dies with its Workload.
+	for i := range v.Pods {
+		if g := v.Pods[i].Labels[podconstants.GroupNameLabel]; g != "" {
+			groups[g] = true
+		}
+	}
 	pods, err := r.livePods(ctx, md, groups)
 	if err != nil {
 		return nil, err
