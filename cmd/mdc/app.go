@@ -77,7 +77,7 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	loader := source.Loader{FS: a.fs, Stdin: a.stdin, Exclude: exclude}
+	loader := source.Loader{FS: a.fs, Stdin: a.stdin}
 	facts := &source.Set{}
 	var err error
 	if len(flags.facts) > 0 {
@@ -85,6 +85,7 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 			return nil, err
 		}
 	}
+	loader.Exclude = exclude
 	// Facts that lie within the input are facts, unless they are all of it.
 	for _, f := range flags.facts {
 		if !slices.ContainsFunc(paths, func(p string) bool { return filepath.Clean(p) == filepath.Clean(f) }) {

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -211,7 +212,14 @@ func (d outputDir) check(want map[string][]byte, owned []string) error {
 			B: lines(want[name]), ToFile: to,
 			Context: 3,
 		}
-		if err := difflib.WriteUnifiedDiff(d.stderr, diff); err != nil {
+		text, err := difflib.GetUnifiedDiffString(diff)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			text = fmt.Sprintf("%s differs in a value that may be a secret\n", d.join(name))
+		}
+		if _, err := io.WriteString(d.stderr, text); err != nil {
 			return err
 		}
 	}
