@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 60s
 EXAMPLE  ?= vllm
 
-.PHONY: build test lint generate verify bench fuzz schemas cluster-tools sandbox clean
+.PHONY: build test lint generate verify bench fuzz schemas cluster-tools sandbox soak clean
 
 build: ## build bin/mdc
 	go build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/mdc ./cmd/mdc
@@ -36,6 +36,10 @@ fuzz: ## run every fuzz target for FUZZTIME
 
 cluster-tools: ## build the programs of a local cluster, for the tests that need one; half an hour, once
 	go run ./testdata/cluster/build
+
+soak: cluster-tools ## kill the agent fifty times in rollouts and scales, and check its core in full
+	MDC_SOAK=50 go test -count=1 -timeout 30m -v -run TestKilled ./cmd/agent/e2e
+	MDC_MODEL=full go test -count=1 -timeout 15m -v ./cmd/agent/model
 
 sandbox: cluster-tools ## try mdc on a local cluster: make sandbox EXAMPLE=pair
 	go run ./cmd/agent/localcluster/sandbox -example $(EXAMPLE)

@@ -46,6 +46,8 @@ type Result struct {
 	Again bool
 	// NamespaceTerminating: nothing can be created here any more.
 	NamespaceTerminating bool
+	// Failed are the creates of which at least one Pod failed.
+	Failed []converge.Create
 	// Err is the first error of a create, else what else went wrong.
 	Err error
 }
@@ -89,6 +91,9 @@ func (a *Actor) Do(ctx context.Context, v *observe.View, plan *converge.Plan) Re
 			if apierrors.HasStatusCause(err, namespaceTerminating) {
 				r.NamespaceTerminating = true
 				break
+			}
+			if err != nil {
+				r.Failed = append(r.Failed, c)
 			}
 			if first == nil {
 				first = err

@@ -63,7 +63,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	memory.holdBack(&plan, r.Now())
 	done := r.Actor.Do(ctx, view, &plan)
+	memory.noteCreates(plan.Creates, done.Failed, r.Now())
 	memory.namespaceTerminating = memory.namespaceTerminating || done.NamespaceTerminating
 	r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
 	if !done.Released {

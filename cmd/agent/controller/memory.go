@@ -4,9 +4,13 @@
 package controller
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
 // memory is what one pass remembers for the next. Losing it costs no more than
@@ -17,6 +21,54 @@ type memory struct {
 	said map[string]bool
 	// namespaceTerminating: a create was refused for it, and it never ends.
 	namespaceTerminating bool
+	// failures are those of the creates that fail.
+	failures map[instance]failure
+}
+
+// instance is one replica of a role.
+type instance struct {
+	role    string
+	ordinal int32
+}
+
+// failure of a create, so many times in a row. It is not tried again before.
+type failure struct {
+	times  int
+	before time.Time
+}
+
+// holdBack takes the creates out of a plan that have failed again and again, and
+// looks again when the first of them is due. What is made and deleted for
+// nothing is seen, and would make the next pass at once: of an instance of
+// several Pods, a ResourceQuota may refuse some.
+func (m *memory) holdBack(plan *converge.Plan, now time.Time) {
+	plan.Creates = slices.DeleteFunc(plan.Creates, func(c converge.Create) bool {
+		wait := m.failures[instance{c.Role, c.Ordinal}].before.Sub(now)
+		if wait > 0 && (plan.Requeue == 0 || wait < plan.Requeue) {
+			plan.Requeue = wait
+		}
+		return wait > 0
+	})
+}
+
+// noteCreates remembers what came of the creates of a plan. The first failure is
+// followed by another try at once.
+func (m *memory) noteCreates(tried, failed []converge.Create, now time.Time) {
+	for _, c := range tried {
+		key := instance{c.Role, c.Ordinal}
+		if !slices.Contains(failed, c) {
+			delete(m.failures, key)
+			continue
+		}
+		if m.failures == nil {
+			m.failures = map[instance]failure{}
+		}
+		f := failure{times: m.failures[key].times + 1}
+		if f.times > 1 {
+			f.before = now.Add(min(firstRetry<<min(f.times, 16), lastRetry))
+		}
+		m.failures[key] = f
+	}
 }
 
 // memories are those of all deployments. Only one pass over a deployment runs

@@ -1,0 +1,70 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestWrites counts what the agent writes.
+func TestWrites(t *testing.T) {
+	w := newWorld(t, cards(32))
+	count := func(what string, want map[string]int) {
+		t.Helper()
+		time.Sleep(3 * time.Second)
+		n := w.sent.take()
+		t.Logf("%s: %v", what, n)
+		delete(n, "status") // one for each step that users can see
+		if !maps.Equal(n, want) {
+			t.Errorf("%s: %v, want %v", what, n, want)
+		}
+	}
+	w.apply(servers(10, old))
+	w.settle(seats("server", 10)...)
+	count("ten replicas", map[string]int{"POST pods": 10, "other": 1}) // the finalizer
+
+	w.apply(servers(1, old))
+	w.settle(seats("server", 1)...)
+	count("nine fewer", map[string]int{"DELETE pods": 9, "DELETE workloads": 9})
+
+	before := w.uids()
+	w.apply(servers(1, edited))
+	w.rolled(before, seats("server", 1)...)
+	count("a turnover", map[string]int{"DELETE pods": 1, "DELETE workloads": 1, "POST pods": 1})
+
+	template := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "m-server"}}
+	for i := range 20 {
+		w.patch(template, fmt.Sprintf(`[{"op": "add", "path": "/metadata/annotations/touched", "value": "%d"}]`, i))
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(3 * time.Second)
+	if n := w.sent.take(); len(n) > 0 {
+		t.Errorf("at rest: %v", n)
+	}
+}
+
+// TestWritesOfPairs counts what the turnover of an instance of two Pods costs.
+func TestWritesOfPairs(t *testing.T) {
+	w := newWorld(t)
+	w.apply(pairs(1, old))
+	w.settle(members(1)...)
+	before := w.uids()
+	w.sent.take()
+	w.apply(pairs(1, edited))
+	w.rolled(before, members(1)...)
+	time.Sleep(3 * time.Second)
+	n := w.sent.take()
+	delete(n, "status")
+	if want := map[string]int{"DELETE pods": 2, "DELETE workloads": 1, "POST pods": 2}; !maps.Equal(n, want) {
+		t.Errorf("writes %v, want %v", n, want)
+	}
+}

@@ -1,0 +1,93 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"gpustack.ai/mdc/cmd/agent/localcluster"
+	"gpustack.ai/mdc/cmd/agent/manifests"
+)
+
+var shared localcluster.Shared
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given { // the tests mostly wait
+		if err := flag.Set("test.parallel", "6"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(shared.Run(m))
+}
+
+const (
+	agentNamespace = "mdc-system"
+	agentName      = "mdc-agent"
+)
+
+const agentAccount = `
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: mdc-agent, namespace: mdc-system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: mdc-agent}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: mdc-agent}
+subjects:
+- {kind: ServiceAccount, name: mdc-agent, namespace: mdc-system}
+`
+
+// account is the agent's, with what it may do and nothing else.
+var account struct {
+	once       sync.Once
+	err        error
+	config     *rest.Config
+	kubeconfig string
+}
+
+func setUpAccount(c *localcluster.Cluster) (*rest.Config, string, error) {
+	account.once.Do(func() {
+		ctx := context.Background()
+		account.err = func() error {
+			objects, err := localcluster.Parse(append(append([]byte{}, manifests.RBAC...), agentAccount...))
+			if err != nil {
+				return err
+			}
+			for _, o := range objects {
+				if o.GetKind() == "Role" {
+					o.SetNamespace(agentNamespace)
+				}
+			}
+			if err := c.AddNamespace(ctx, agentNamespace); err != nil {
+				return err
+			}
+			if err := c.Apply(ctx, objects...); err != nil {
+				return err
+			}
+			if account.config, err = c.As(ctx, agentNamespace, agentName); err != nil {
+				return err
+			}
+			account.kubeconfig, err = c.KubeconfigAs(ctx, agentNamespace, agentName)
+			return err
+		}()
+	})
+	return account.config, account.kubeconfig, account.err
+}

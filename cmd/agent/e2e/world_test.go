@@ -1,0 +1,562 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"gpustack.ai/mdc/compiler"
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/emit"
+	"gpustack.ai/mdc/compiler/source"
+
+	"gpustack.ai/mdc/cmd/agent/controller"
+	"gpustack.ai/mdc/cmd/agent/localcluster"
+	"gpustack.ai/mdc/cmd/agent/observe"
+)
+
+const (
+	device = "nvidia.com/gpu"
+	// queue is the name of the LocalQueue of every world.
+	queue = "queue"
+	// typeFact knows everything, lateFact leaves the runtime version to the
+	// cluster. NAME stands for the world's.
+	typeFact = `{apiVersion: worker.gpustack.ai/v1, kind: InstanceType, metadata: {name: NAME}, spec: {acceleratorGroup: nvidia-a10g, acceleratable: true, os: linux, arch: amd64, unitResources: {cpu: "8", ram: 64Gi}, localStorage: 100Gi}, status: {entrance: queue, detail: {manufacturer: nvidia, runtimeVersion: "12.9"}}}`
+	lateFact = `{apiVersion: worker.gpustack.ai/v1, kind: InstanceType, metadata: {name: NAME}, spec: {acceleratorGroup: nvidia-a10g, acceleratable: true, os: linux, arch: amd64, unitResources: {cpu: "8", ram: 64Gi}, localStorage: 100Gi}, status: {entrance: queue, detail: {manufacturer: nvidia}}}`
+)
+
+// servers is a deployment with one role.
+func servers(replicas int, extra string) string {
+	return fmt.Sprintf(`{model: {name: Qwen/Qwen3-8B}, engine: {name: vLLM, version: "0.29.0"}, roles: [{name: server, replicas: %d, instanceType: NAME, resources: {accelerator: 1}, extraArgs: [%s]}]}`, replicas, extra)
+}
+
+// old and edited are two versions of a deployment.
+const old, edited = "--seed, '1'", "--seed, '2'"
+
+// world is a namespace with a pool, nodes and an agent of its own.
+type world struct {
+	*testing.T
+	*localcluster.Cluster
+	client.Client
+	name  string
+	rec   *recorder
+	facts []string
+	sent  *traffic
+	// behaviour is what the Pods of the next apply do.
+	behaviour localcluster.Behaviour
+	nodes     []string
+}
+
+// option changes a world before it starts.
+type option func(*world, *setup)
+
+type setup struct {
+	cards   int
+	nodes   int
+	pool    localcluster.Pool
+	noAgent bool
+}
+
+func cards(n int) option              { return func(_ *world, s *setup) { s.cards = n } }
+func onNodes(n int) option            { return func(_ *world, s *setup) { s.nodes = n } }
+func facts(f ...string) option        { return func(w *world, _ *setup) { w.facts = f } }
+func withoutAgent(_ *world, s *setup) { s.noAgent = true }
+func preempting(_ *world, s *setup)   { s.pool.Preemption = true }
+
+func newWorld(t *testing.T, options ...option) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a whole cluster")
+	}
+	t.Parallel()
+	c := shared.Get(t)
+	w := &world{T: t, Cluster: c, name: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), facts: []string{typeFact}, sent: &traffic{}}
+	s := &setup{cards: 16, nodes: 1}
+	for _, o := range options {
+		o(w, s)
+	}
+	var err error
+	w.Client, err = client.New(c.Config, client.Options{Scheme: newScheme(t)})
+	w.must(err)
+	config, _, err := setUpAccount(c)
+	w.must(err)
+
+	ctx := w.ctx()
+	labels := map[string]string{"pool": w.name}
+	for i := range s.nodes {
+		name := fmt.Sprintf("%s-%d", w.name, i)
+		w.must(c.AddNode(ctx, localcluster.Node{Name: name, Labels: labels, Devices: map[corev1.ResourceName]int{device: s.cards}}))
+		w.nodes = append(w.nodes, name)
+	}
+	w.must(c.AddNamespace(ctx, w.name))
+	s.pool.InstanceType, s.pool.Device, s.pool.Cards, s.pool.NodeLabels = w.name, device, s.cards*s.nodes, labels
+	w.must(c.SetPool(ctx, s.pool))
+	w.must(c.AddQueue(ctx, w.name, queue, w.name))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "m"}}
+		err := client.IgnoreNotFound(w.Patch(ctx, md, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
+		err = errors.Join(err, c.RemoveNamespace(ctx, w.name), c.RemovePool(ctx, w.name))
+		for _, n := range w.nodes {
+			err = errors.Join(err, c.RemoveNode(ctx, n))
+		}
+		if err != nil {
+			t.Log(err)
+		}
+	})
+	w.rec = record(t, c, w.name)
+	if !s.noAgent {
+		w.startAgent(config)
+	}
+	return w
+}
+
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kueue.AddToScheme, v1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// startAgent starts an agent in this process for the world's namespace.
+func (w *world) startAgent(cfg *rest.Config) {
+	w.Helper()
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS, cfg.Burst = 100, 200
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { w.sent.next = next; return w.sent })
+	ctx, cancel := context.WithCancel(context.Background())
+	yes := true
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:     newScheme(w.T),
+		Cache:      observe.CacheOptions([]string{w.name}),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: &yes},
+	})
+	w.must(err)
+	counters, err := controller.NewMetrics(prometheus.NewRegistry())
+	w.must(err)
+	w.must(controller.Setup(ctx, mgr, controller.Options{Metrics: counters}))
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	w.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.Error(err)
+		}
+		if denied := w.sent.forbidden(); len(denied) > 0 {
+			w.Errorf("the agent was denied %q", denied)
+		}
+	})
+}
+
+// traffic counts what the agent writes.
+type traffic struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	// writes are "VERB path".
+	writes, denied []string
+	// lose drops the answer to the next create of a Pod.
+	lose bool
+}
+
+func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := t.next.RoundTrip(r)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	what := r.Method + " " + r.URL.Path
+	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
+		t.writes = append(t.writes, what)
+	}
+	if err == nil && res.StatusCode == http.StatusForbidden {
+		t.denied = append(t.denied, what)
+	}
+	if err == nil && t.lose && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods") {
+		t.lose = false
+		res.Body.Close()
+		return nil, errors.New("the answer was lost")
+	}
+	return res, err
+}
+
+func (t *traffic) forbidden() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.denied)
+}
+
+// take returns the writes since the last time: those of Pods and Workloads by
+// verb and kind, and others.
+func (t *traffic) take() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := map[string]int{}
+	for _, w := range t.writes {
+		verb, path, _ := strings.Cut(w, " ")
+		switch {
+		case strings.Contains(path, "/pods"):
+			n[verb+" pods"]++
+		case strings.Contains(path, "/workloads"):
+			n[verb+" workloads"]++
+		case strings.HasSuffix(path, "/status"):
+			n["status"]++
+		default:
+			n["other"]++
+		}
+	}
+	t.writes = nil
+	return n
+}
+
+func (t *traffic) loseNext() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lose = true
+}
+
+// ctx is for one step.
+func (w *world) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(w.T.Context(), 2*time.Minute)
+	w.T.Cleanup(cancel)
+	return ctx
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// until waits.
+func (w *world) until(what string, ask func() error) {
+	w.Helper()
+	w.must(localcluster.Eventually(w.ctx(), what, func(context.Context) error { return ask() }))
+}
+
+// stays makes sure that something goes on being so.
+func (w *world) stays(d time.Duration, what string, ask func() error) {
+	w.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if err := ask(); err != nil {
+			w.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// compile compiles the deployment m from a spec.
+func (w *world) compile(spec string) []*unstructured.Unstructured {
+	w.Helper()
+	md := "{apiVersion: worker.gpustack.ai/v1, kind: ModelDeployment, metadata: {name: m, namespace: NAME}, spec: " + spec + "}"
+	fs := filesys.MakeFsInMemory()
+	text := func(parts ...string) string {
+		return strings.ReplaceAll(strings.Join(parts, "\n---\n"), "NAME", w.name)
+	}
+	w.must(fs.WriteFile("facts.yaml", []byte(text(w.facts...))))
+	w.must(fs.WriteFile("in.yaml", []byte(text(md))))
+	set, err := source.Loader{FS: fs}.Load("in.yaml")
+	w.must(err)
+	known, err := source.Loader{FS: fs}.Load("facts.yaml")
+	w.must(err)
+	out, findings := compiler.Compile(compiler.Input{Objects: set.Objects, Facts: known.Objects, Version: "e2e"})
+	if findings = slices.Concat(set.Findings, known.Findings, findings); findings.HasErrors() {
+		w.Fatal(findings)
+	}
+	var b bytes.Buffer
+	w.must(emit.YAML(&b, out.Objects))
+	objects, err := localcluster.Parse(b.Bytes())
+	w.must(err)
+	for _, o := range objects {
+		if o.GetKind() != "PodTemplate" {
+			continue
+		}
+		at := []string{"template", "metadata", "annotations"}
+		annotations, _, err := unstructured.NestedStringMap(o.Object, at...)
+		w.must(err)
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		maps.Copy(annotations, w.behaviour.Annotations())
+		w.must(unstructured.SetNestedStringMap(o.Object, annotations, at...))
+	}
+	return objects
+}
+
+// apply compiles a deployment and brings the cluster all that was compiled.
+func (w *world) apply(spec string) {
+	w.Helper()
+	w.must(w.Cluster.Apply(w.ctx(), w.compile(spec)...))
+}
+
+// applyFacts brings the cluster objects.
+func (w *world) applyFacts(objects ...string) {
+	w.Helper()
+	w.must(w.ApplyYAML(w.ctx(), []byte(strings.ReplaceAll(strings.Join(objects, "\n---\n"), "NAME", w.name))))
+}
+
+// scale changes the number of replicas of the first role and nothing else.
+func (w *world) scale(replicas int) {
+	w.Helper()
+	w.patch(&v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "m"}},
+		fmt.Sprintf(`[{"op": "replace", "path": "/spec/roles/0/replicas", "value": %d}]`, replicas))
+}
+
+// patch applies a JSON patch.
+func (w *world) patch(o client.Object, patch string) {
+	w.Helper()
+	w.must(w.Patch(w.ctx(), o, client.RawPatch(types.JSONPatchType, []byte(patch))))
+}
+
+func (w *world) deployment() *v1.ModelDeployment {
+	w.Helper()
+	md := &v1.ModelDeployment{}
+	err := w.Get(w.ctx(), client.ObjectKey{Namespace: w.name, Name: "m"}, md)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	w.must(err)
+	return md
+}
+
+// pods are those of deployments.
+func (w *world) pods() []corev1.Pod {
+	w.Helper()
+	var list corev1.PodList
+	w.must(w.List(w.ctx(), &list, client.InNamespace(w.name), client.HasLabels{v1.LabelMemberIndex}))
+	return list.Items
+}
+
+func (w *world) workloads() []kueue.Workload {
+	w.Helper()
+	var list kueue.WorkloadList
+	w.must(w.List(w.ctx(), &list, client.InNamespace(w.name)))
+	return list.Items
+}
+
+// pod is the one of a seat.
+func (w *world) pod(seat string) *corev1.Pod {
+	w.Helper()
+	for _, p := range w.pods() {
+		if seatOf(&p) == seat && p.DeletionTimestamp == nil {
+			return &p
+		}
+	}
+	w.Fatalf("there is no Pod on %s", seat)
+	return nil
+}
+
+func seatOf(p *corev1.Pod) string {
+	return p.Labels[v1.LabelComponent] + "/" + p.Labels[v1.LabelPodOrdinal] + "/" + p.Labels[v1.LabelMemberIndex]
+}
+
+func ready(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// uids of the Pods by seat.
+func (w *world) uids() map[string]string {
+	m := map[string]string{}
+	for _, p := range w.pods() {
+		m[seatOf(&p)] = string(p.UID)
+	}
+	return m
+}
+
+// settled is nil when there is exactly one Ready Pod on each of the seats, all
+// with the fingerprints of now, and one admitted Workload for each group.
+func (w *world) settled(seats ...string) error {
+	var found []string
+	groups := map[string]bool{}
+	for _, p := range w.pods() {
+		if !ready(&p) {
+			return fmt.Errorf("%s (%s) is not Ready: %s, deleted %v", seatOf(&p), p.Name, p.Status.Phase, p.DeletionTimestamp)
+		}
+		found = append(found, seatOf(&p))
+		groups[p.Labels["kueue.x-k8s.io/pod-group-name"]] = true
+	}
+	slices.Sort(found)
+	seats = slices.Clone(seats)
+	slices.Sort(seats)
+	if !slices.Equal(found, seats) {
+		return fmt.Errorf("Pods %v, want %v", found, seats)
+	}
+	workloads := w.workloads()
+	for _, wl := range workloads {
+		if !groups[wl.Name] || !slices.ContainsFunc(wl.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == kueue.WorkloadAdmitted && c.Status == metav1.ConditionTrue
+		}) {
+			return fmt.Errorf("Workload %s is not admitted or has no Pod", wl.Name)
+		}
+	}
+	if len(workloads) != len(groups) {
+		return fmt.Errorf("%d Workloads of %d groups", len(workloads), len(groups))
+	}
+	return nil
+}
+
+// settle waits until it is settled.
+func (w *world) settle(seats ...string) {
+	w.Helper()
+	w.until(fmt.Sprintf("%v are settled", seats), func() error { return w.settled(seats...) })
+}
+
+// rolled waits until it is settled with no Pod that was there before.
+func (w *world) rolled(before map[string]string, seats ...string) {
+	w.Helper()
+	w.until(fmt.Sprintf("%v have rolled", seats), func() error {
+		if err := w.settled(seats...); err != nil {
+			return err
+		}
+		return w.replaced(before, seats...)
+	})
+}
+
+func (w *world) replaced(before map[string]string, seats ...string) error {
+	now := w.uids()
+	for _, s := range seats {
+		if now[s] == before[s] {
+			return fmt.Errorf("%s is still the old one", s)
+		}
+	}
+	return nil
+}
+
+// kept makes sure that seats have the Pods they had.
+func (w *world) kept(before map[string]string, seats ...string) {
+	w.Helper()
+	now := w.uids()
+	for _, s := range seats {
+		if now[s] != before[s] {
+			w.Errorf("%s has another Pod", s)
+		}
+	}
+}
+
+// seats of a role of size 1.
+func seats(role string, n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("%s/%d/0", role, i))
+	}
+	return out
+}
+
+func (w *world) equal(what string, got, want []string) {
+	w.Helper()
+	if !slices.Equal(got, want) {
+		w.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+func (w *world) kill(seat string) {
+	w.Helper()
+	w.must(w.Client.Delete(w.ctx(), w.pod(seat)))
+}
+
+// count is nil when there are so many Pods.
+func (w *world) count(n int) error {
+	if found := len(w.pods()); found != n {
+		return fmt.Errorf("%d Pods", found)
+	}
+	return nil
+}
+
+// compete creates a Pod that wants cards of the world's pool.
+func (w *world) compete(name string, cards int, priority string) {
+	w.Helper()
+	want := corev1.ResourceList{device: *resource.NewQuantity(int64(cards), resource.DecimalSI)}
+	w.must(w.Create(w.ctx(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: name, Labels: map[string]string{v1.LabelQueueName: queue}},
+		Spec: corev1.PodSpec{
+			PriorityClassName: priority,
+			Containers:        []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{Requests: want, Limits: want}}},
+		},
+	}))
+}
+
+func (w *world) runs(name string) error {
+	p := &corev1.Pod{}
+	if err := w.Get(w.ctx(), client.ObjectKey{Namespace: w.name, Name: name}, p); err != nil {
+		return err
+	}
+	if !ready(p) {
+		return errors.New("it is not Ready")
+	}
+	return nil
+}
+
+// end deletes a Pod that competes, and waits until nothing is left of it.
+func (w *world) end(name string) {
+	w.Helper()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: name}}
+	w.must(w.Client.Delete(w.ctx(), p))
+	w.until(name+" is gone", func() error {
+		if err := w.runs(name); !apierrors.IsNotFound(err) {
+			return errors.New("it reads")
+		}
+		for _, wl := range w.workloads() {
+			if strings.HasPrefix(wl.Name, "pod-"+name) {
+				return errors.New("its Workload reads")
+			}
+		}
+		return nil
+	})
+}
+
+// event is nil when there is an event about the deployment whose text has a
+// part.
+func (w *world) event(reason, part string) error {
+	var list eventsv1.EventList
+	if err := w.List(w.ctx(), &list, client.InNamespace(w.name)); err != nil {
+		return err
+	}
+	for _, e := range list.Items {
+		if e.Reason == reason && strings.Contains(e.Note, part) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no event %s", reason)
+}
+
+// forgive forgets what was denied.
+func (t *traffic) forgive() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.denied = nil
+}
