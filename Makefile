@@ -38,7 +38,7 @@ cluster-tools: ## build the programs of a local cluster, for the tests that need
 	go run ./testdata/cluster/build
 
 soak: cluster-tools ## kill the agent fifty times in rollouts and scales, and check its core in full
-	MDC_SOAK=50 go test -count=1 -timeout 30m -v -run TestKilled ./cmd/agent/e2e
+	MDC_SOAK=50 go test -count=1 -timeout 30m -v -run 'TestKilled|TestWrites' ./cmd/agent/e2e
 	MDC_MODEL=full go test -count=1 -timeout 15m -v ./cmd/agent/model
 
 sandbox: cluster-tools ## try mdc on a local cluster: make sandbox EXAMPLE=pair

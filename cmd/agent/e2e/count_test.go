@@ -8,6 +8,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
 	"testing"
 	"time"
 
@@ -15,9 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestWrites counts what the agent writes.
+// TestWrites counts what the agent writes; in a soak, for many replicas.
 func TestWrites(t *testing.T) {
-	w := newWorld(t, cards(32))
+	replicas := 10
+	if os.Getenv(soak) != "" {
+		replicas = 200
+	}
+	w := newWorld(t, cards(replicas+22), onNodes(1+replicas/100))
 	count := func(what string, want map[string]int) {
 		t.Helper()
 		time.Sleep(3 * time.Second)
@@ -28,13 +33,13 @@ func TestWrites(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, n, want)
 		}
 	}
-	w.apply(servers(10, old))
-	w.settle(seats("server", 10)...)
-	count("ten replicas", map[string]int{"POST pods": 10, "other": 1}) // the finalizer
+	w.apply(servers(replicas, old))
+	w.settle(seats("server", replicas)...)
+	count(fmt.Sprint(replicas, " replicas"), map[string]int{"POST pods": replicas, "other": 1}) // the finalizer
 
 	w.apply(servers(1, old))
 	w.settle(seats("server", 1)...)
-	count("nine fewer", map[string]int{"DELETE pods": 9, "DELETE workloads": 9})
+	count("all but one fewer", map[string]int{"DELETE pods": replicas - 1, "DELETE workloads": replicas - 1})
 
 	before := w.uids()
 	w.apply(servers(1, edited))
