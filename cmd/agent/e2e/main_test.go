@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"log/slog"
@@ -41,20 +42,6 @@ const (
 	agentName      = "mdc-agent"
 )
 
-const agentAccount = `
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: mdc-agent, namespace: mdc-system}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: mdc-agent}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: mdc-agent}
-subjects:
-- {kind: ServiceAccount, name: mdc-agent, namespace: mdc-system}
-`
-
 // account is the agent's, with what it may do and nothing else.
 var account struct {
 	once       sync.Once
@@ -67,7 +54,7 @@ func setUpAccount(c *localcluster.Cluster) (*rest.Config, string, error) {
 	account.once.Do(func() {
 		ctx := context.Background()
 		account.err = func() error {
-			objects, err := localcluster.Parse(append(append([]byte{}, manifests.RBAC...), agentAccount...))
+			objects, err := localcluster.Parse(bytes.Join([][]byte{manifests.RBAC, manifests.Account}, []byte("\n---\n")))
 			if err != nil {
 				return err
 			}

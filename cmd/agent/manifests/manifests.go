@@ -11,3 +11,8 @@ import _ "embed"
 //
 //go:embed rbac.yaml
 var RBAC []byte
+
+// Account is the agent's ServiceAccount, bound to the ClusterRole, as YAML.
+//
+//go:embed account.yaml
+var Account []byte

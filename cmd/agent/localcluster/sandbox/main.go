@@ -69,7 +69,7 @@ func (s *sandbox) run(ctx context.Context) (err error) {
 	if err := s.addHardware(ctx, examples); err != nil {
 		return err
 	}
-	agent, runs, err := s.startAgent(ctx)
+	log, err := s.startAgent(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,15 +78,15 @@ func (s *sandbox) run(ctx context.Context) (err error) {
 	}
 	fmt.Printf("The cluster is up after %s, with %d cards of each InstanceType and examples/%s applied.\n",
 		time.Since(begin).Round(time.Second), s.cards, s.example)
-	fmt.Println(agent)
-	s.explain(examples[s.example].namespace(), runs)
+	fmt.Printf("The agent runs; its log is %s.\n", log)
+	s.explain(examples[s.example].namespace())
 	<-ctx.Done()
 	fmt.Println("\nStopping the cluster.")
 	return nil
 }
 
 // explain prints what to do next.
-func (s *sandbox) explain(namespace string, runs bool) {
+func (s *sandbox) explain(namespace string) {
 	fmt.Printf(`
   export KUBECONFIG=%s
 
@@ -94,12 +94,6 @@ func (s *sandbox) explain(namespace string, runs bool) {
   kubectl get clusterqueues,nodes                    # the pools and their cards
   kubectl get pods -A --watch                        # what happens
 `, s.cluster.Kubeconfig)
-	if !runs {
-		fmt.Printf(`
-  # Create by hand the Pods that the agent would create.
-  go run ./cmd/mdc pods examples/%[1]s --facts examples/%[1]s/facts.yaml | kubectl create -f -
-`, s.example)
-	}
 	fmt.Printf(`
   # Give a deployment another number of replicas.
   kubectl edit modeldeployments -n %[1]s
