@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,9 @@ func TestScaleUpAndEdit(t *testing.T) {
 // TestFullPool: a rollout waits with one replica when somebody else gets the
 // card of the other.
 func TestFullPool(t *testing.T) {
+	if os.Getenv(soak) == "" {
+		t.Skip("who gets a freed card first is up to Kueue, and the test needs the rival to; set " + soak + " to run it")
+	}
 	w := newWorld(t, cards(2))
 	w.apply(servers(2, old))
 	w.settle(seats("server", 2)...)
