@@ -115,7 +115,7 @@ func installCRDs(t *testing.T, cfg *rest.Config) {
 		t.Fatal(err)
 	}
 	texts := [][]byte{v1.ModelDeploymentCRD()}
-	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors"} {
+	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors", "admissionchecks"} {
 		text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/kueue.x-k8s.io_"+name+".yaml"))
 		if err != nil {
 			t.Fatal(err)

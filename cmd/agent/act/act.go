@@ -25,7 +25,7 @@ type Actor struct {
 	Client client.Client
 	// Live reads past the cache.
 	Live client.Reader
-	// Counted is told of every Pod and Workload created or deleted.
+	// Counted is told of every Pod and Workload created, deleted or parked.
 	Counted Counter
 }
 
@@ -34,6 +34,7 @@ type Counter interface {
 	PodCreated()
 	PodDeleted(converge.Cause)
 	WorkloadDeleted(converge.Cause)
+	WorkloadParked()
 }
 
 // Result is what came of a plan.

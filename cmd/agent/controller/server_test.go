@@ -90,7 +90,7 @@ func installCRDs(cfg *rest.Config, chosen func(name string) bool) error {
 			texts[name] = text
 		}
 	}
-	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors"} {
+	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors", "admissionchecks"} {
 		file := filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/kueue.x-k8s.io_"+name+".yaml")
 		if texts[name], err = os.ReadFile(file); err != nil {
 			return err

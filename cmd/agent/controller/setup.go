@@ -36,16 +36,25 @@ const (
 	recorderName = "modeldeployment"
 )
 
-// Options set up the controller.
+// Options set up the controllers.
 type Options struct {
 	RuntimeLabels observe.RuntimeLabels
 	Metrics       *Metrics
+	// Now is the clock; nil is that of the machine.
+	Now func() time.Time
 
 	// lookEvery is shorter in tests.
 	lookEvery time.Duration
 }
 
-// Setup adds the controller to a manager, whose cache was made with
+func (o Options) clock() func() time.Time {
+	if o.Now == nil {
+		return time.Now
+	}
+	return o.Now
+}
+
+// Setup adds the controllers to a manager, whose cache was made with
 // observe.CacheOptions.
 func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err := observe.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
@@ -53,6 +62,12 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	served := &served{}
 	r := newReconciler(mgr, o, served)
+	if err := setupCheck(mgr, &checkReconciler{Cache: r.Cache, Actor: r.Actor, Now: r.Now}); err != nil {
+		return fmt.Errorf("watch AdmissionChecks: %w", err)
+	}
+	if err := setupJoint(mgr, &jointReconciler{Cache: r.Cache, Reader: r.Reader, Actor: r.Actor, Now: r.Now}); err != nil {
+		return fmt.Errorf("watch Workloads: %w", err)
+	}
 	m := mapper{mgr.GetClient(), served.has}
 	b := builder.ControllerManagedBy(mgr).
 		Named(recorderName).
@@ -115,6 +130,6 @@ func newReconciler(mgr manager.Manager, o Options, served *served) *Reconciler {
 			Counted: o.Metrics,
 		},
 		Events: mgr.GetEventRecorder(recorderName),
-		Now:    time.Now,
+		Now:    o.clock(),
 	}
 }

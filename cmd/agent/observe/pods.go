@@ -37,7 +37,7 @@ func IsOwn(p *corev1.Pod, md *v1.ModelDeployment) bool {
 
 // Controller returns the reference to the ModelDeployment that controls a Pod;
 // nil when something else or nothing does.
-func Controller(p *corev1.Pod) *metav1.OwnerReference {
+func Controller(p metav1.Object) *metav1.OwnerReference {
 	ref := metav1.GetControllerOf(p)
 	if ref == nil || ref.Kind != v1.KindModelDeployment {
 		return nil

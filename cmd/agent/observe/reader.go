@@ -43,8 +43,10 @@ type View struct {
 	Deployment  *v1.ModelDeployment
 	Observation converge.Observation
 	Roles       []*Role
-	// Pods are the deployment's own, as cached.
-	Pods []corev1.Pod
+	// Pods are the deployment's own, Workloads those that any of them owns, as
+	// cached.
+	Pods      []corev1.Pod
+	Workloads []kueue.Workload
 	// Chain is the store it is attached to.
 	Chain Chain
 	// Weights says why no Pod may be made of its ModelArtifact; empty: none.
@@ -122,6 +124,7 @@ func (r *Reader) readPods(ctx context.Context, v *View) error {
 			w := &owned.Items[j]
 			if !seen[string(w.UID)] {
 				seen[string(w.UID)] = true
+				v.Workloads = append(v.Workloads, *w)
 				v.Observation.Workloads = append(v.Observation.Workloads, workloadOf(w))
 			}
 		}
@@ -154,18 +157,11 @@ func (r *Reader) readRoles(ctx context.Context, v *View) error {
 		role.bind()
 		v.Roles = append(v.Roles, role)
 
-		out := converge.Role{
-			Name:     role.Spec.Name,
-			Replicas: role.Spec.Replicas,
-			Size:     role.size(),
-			Managed:  role.managed(),
-			Template: role.state(),
-			Services: map[int32]bool{},
-			Group: func(n int32) string {
-				return replica.GroupName(md.Namespace, md.Name, role.Spec.Name, n)
-			},
-			Hash: role.hash,
-		}
+		out := declared(md, role.Spec)
+		out.Managed = role.managed()
+		out.Template = role.state()
+		out.Services = map[int32]bool{}
+		out.Hash = role.hash
 		for _, s := range md.Status.Roles {
 			if s.Name == out.Name {
 				out.Settled = s.Desired

@@ -54,8 +54,21 @@ type stamp struct {
 	err error
 }
 
-func (r *Role) size() int32   { return max(r.Spec.Size, 1) }
 func (r *Role) managed() bool { return len(r.Spec.Command) == 0 }
+
+func size(r *v1.Role) int32 { return max(r.Size, 1) }
+
+// declared is what the spec alone says of a role.
+func declared(md *v1.ModelDeployment, role *v1.Role) converge.Role {
+	return converge.Role{
+		Name:     role.Name,
+		Replicas: role.Replicas,
+		Size:     size(role),
+		Group: func(n int32) string {
+			return replica.GroupName(md.Namespace, md.Name, role.Name, n)
+		},
+	}
+}
 
 // hasVariant reports whether the role is compiled for a store and without one.
 func (r *Role) hasVariant() bool { return r.managed() && r.view.Deployment.Spec.KVCache != nil }
@@ -276,7 +289,7 @@ func (v *View) Stamp(role string, seat converge.Seat, uncached bool) (*corev1.Po
 func (v *View) Size(role string) int32 {
 	for _, r := range v.Roles {
 		if r.Spec.Name == role {
-			return r.size()
+			return size(r.Spec)
 		}
 	}
 	return 0

@@ -127,7 +127,7 @@ func (r *Reader) claimFault(ctx context.Context, v *View, name string) (Fault, e
 	}
 	pods := int32(0)
 	for _, role := range v.Roles {
-		pods += role.Spec.Replicas * role.size()
+		pods += role.Spec.Replicas * size(role.Spec)
 	}
 	shared := slices.ContainsFunc(claim.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
 		return m == corev1.ReadOnlyMany || m == corev1.ReadWriteMany
