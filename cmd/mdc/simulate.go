@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,20 +43,29 @@ the API server. The decisions are those of the agent itself. With --old the
 deployments there are running and Ready, and the ones in PATH are applied;
 with --scenario a file says what happens when, and how long Pods take:
 
-  deployments: [deployment.yaml]
+  deployments: [chat.yaml, code.yaml]
   facts: [facts.yaml]
   running: true            # all Ready at the start; default: created then
-  capacity: {<instanceType>: 8}
-  timing: {load: 5m, drain: 30s, roles: {decode: {load: 8m}}}
+  capacity: {<instanceType>: 8}   # cards that all share; default: no end
+  timing: {load: 5m, drain: 30s, roles: {chat/decode: {load: 8m}}}
   events:
   - {at: 10m, edit: edited.yaml}
-  - {at: 20m, scale: {role: server, replicas: 3}}
-  - {at: 30m, deletePod: {role: server, ordinal: 0}}
-  until: 2h
+  - {at: 20m, deployment: chat, scale: {role: server, replicas: 3}}
+  - {at: 30m, deployment: code, deletePod: {role: server, ordinal: 0}}
+  - {at: 40m, capacity: {<instanceType>: 10}}
+  until: 2h                # default: a day after the last event
 
 An event is one of edit, scale, deletePod, failPod, evict, preempt,
-nodeNotReady, nodeReady, nodeRemoved, capacity or delete. Paths are relative to
-the scenario. Times are those of a model and no promise.`,
+nodeNotReady, nodeReady, nodeRemoved, capacity or delete. With several
+deployments it names the one that it is about; an edit is about those in its
+file, and creates the ones that were not there. Paths are relative to the
+scenario. "mdc schema scenario" prints the schema of the file, "mdc schema
+simulation" that of -o json.
+
+Deployments share the cards of an InstanceType. Freed cards go to whoever waits
+longest, as in a ClusterQueue that is left at its defaults. Priorities are not
+played: nobody preempts anybody but by an event. Times are those of a model and
+no promise.`,
 		Example: `  mdc simulate deployment.yaml --old ../main/deployment.yaml --facts facts/
   mdc simulate --scenario scenario.yaml
   mdc simulate --scenario scenario.yaml -o svg > rollout.svg`,
@@ -84,7 +92,7 @@ func (a *app) simulate(s *simulation, paths []string) error {
 	case s.scenario != "" && len(paths) > 0:
 		return errors.New("simulate: with --scenario the deployments are named in the file")
 	case s.scenario != "":
-		inputs, err = a.played(s)
+		inputs, err = a.scenario(s)
 	default:
 		inputs, err = a.edited(s, paths)
 	}
@@ -96,21 +104,30 @@ func (a *app) simulate(s *simulation, paths []string) error {
 		in.Seed = s.seed
 		r, err := simulate.Play(in)
 		if err != nil {
-			return fmt.Errorf("simulate: %w", err)
+			return failure(err)
 		}
-		results = append(results, r)
+		results = append(results, r...)
 	}
 	return players[s.format](a.stdout, results)
 }
 
+// failure tells what is wrong with a scenario by the place alone.
+func failure(err error) error {
+	var problems simulate.Problems
+	if errors.As(err, &problems) {
+		return fmt.Errorf("simulate: the scenario cannot be played\n%w", problems)
+	}
+	return fmt.Errorf("simulate: %w", err)
+}
+
 // edited are the deployments that run and are then replaced by those of the
-// paths.
+// paths. Without a capacity they do not meet.
 func (a *app) edited(s *simulation, paths []string) ([]simulate.Input, error) {
 	old, err := a.edition(&s.flags, s.old, nil)
 	if err != nil {
 		return nil, err
 	}
-	edited, err := a.edition(&s.flags, paths, old, besides(s.old, paths)...)
+	edited, err := a.edition(&s.flags, paths, old.judged(), besides(s.old, paths)...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,79 +137,14 @@ func (a *app) edited(s *simulation, paths []string) ([]simulate.Input, error) {
 	}
 	var inputs []simulate.Input
 	for i := range edited.out.Deployments {
-		d := &edited.out.Deployments[i]
-		before := old.find(d)
+		d := simulate.Deployment{Compiled: &edited.out.Deployments[i]}
 		sc := &simulate.Scenario{}
-		in := simulate.Input{Deployment: d, Scenario: sc}
-		if before != nil {
+		if before := old.find(d.Compiled); before != nil {
 			sc.Running = true
 			sc.Events = []simulate.Event{{Edit: name}}
-			in.Deployment = before
-			in.Edits = map[string]*compiler.Deployment{name: d}
+			d = simulate.Deployment{Compiled: before, Edits: map[string]*compiler.Deployment{name: d.Compiled}}
 		}
-		inputs = append(inputs, in)
-	}
-	return inputs, nil
-}
-
-// played are the deployments of a scenario.
-func (a *app) played(s *simulation) ([]simulate.Input, error) {
-	text, err := a.fs.ReadFile(s.scenario)
-	if err != nil {
-		return nil, err
-	}
-	sc, err := simulate.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.scenario, err)
-	}
-	beside := func(paths ...string) (out []string) {
-		for _, p := range paths {
-			if !filepath.IsAbs(p) {
-				p = filepath.Join(filepath.Dir(s.scenario), p)
-			}
-			out = append(out, p)
-		}
-		return out
-	}
-	flags := s.flags
-	flags.facts = append(slices.Clone(flags.facts), beside(sc.Facts...)...)
-	// Files that only an edit names are not deployments of their own.
-	var edits []string
-	for _, e := range sc.Events {
-		if e.Edit != "" && !slices.Contains(sc.Deployments, e.Edit) {
-			edits = append(edits, beside(e.Edit)...)
-		}
-	}
-	exclude := slices.Concat(edits, []string{s.scenario})
-	first, err := a.edition(&flags, beside(sc.Deployments...), nil, exclude...)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(first.out.Deployments); n > 1 && len(sc.Events)+len(sc.Capacity) > 0 {
-		return nil, fmt.Errorf("%s: events and capacity need a scenario of one deployment, and there are %d", s.scenario, n)
-	}
-	editions := map[string]*edition{}
-	last := first
-	for _, e := range sc.Events {
-		if e.Edit == "" {
-			continue
-		}
-		if last, err = a.edition(&flags, beside(e.Edit), last); err != nil {
-			return nil, err
-		}
-		editions[e.Edit] = last
-	}
-	var inputs []simulate.Input
-	for i := range first.out.Deployments {
-		d := &first.out.Deployments[i]
-		in := simulate.Input{Deployment: d, Scenario: sc, Edits: map[string]*compiler.Deployment{}}
-		for path, e := range editions {
-			if in.Edits[path] = e.find(d); in.Edits[path] == nil {
-				md := d.ModelDeployment
-				return nil, fmt.Errorf("%s: there is no deployment %s/%s", path, md.Namespace, md.Name)
-			}
-		}
-		inputs = append(inputs, in)
+		inputs = append(inputs, simulate.Input{Deployments: []simulate.Deployment{d}, Scenario: sc})
 	}
 	return inputs, nil
 }
@@ -214,15 +166,17 @@ func (e *edition) find(d *compiler.Deployment) *compiler.Deployment {
 
 func same(a, b *v1.ModelDeployment) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
 
-// edition reads and compiles. An edit is judged as an update of what was
-// before.
-func (a *app) edition(flags *inputFlags, paths []string, before *edition, exclude ...string) (*edition, error) {
+func (e *edition) judged() []*source.Object { return e.in.judged() }
+
+// edition reads and compiles. An edit is judged as an update of what is stored.
+func (a *app) edition(flags *inputFlags, paths []string, stored []*source.Object, exclude ...string) (*edition, error) {
 	in, err := a.read(flags, paths, exclude...)
 	if err != nil {
 		return nil, err
 	}
-	if before != nil {
-		if err := a.judgeEdit(in, before.in.judged()); err != nil {
+	if stored != nil {
+		in.inherit(stored)
+		if err := a.judgeEdit(in, stored); err != nil {
 			return nil, err
 		}
 	}
@@ -231,6 +185,24 @@ func (a *app) edition(flags *inputFlags, paths []string, before *edition, exclud
 		return nil, err
 	}
 	return &edition{in, out}, nil
+}
+
+// inherit makes facts of what is stored beside the deployments and is not given
+// again.
+func (in *input) inherit(stored []*source.Object) {
+	facts := *in.facts
+	facts.Objects = slices.Clone(facts.Objects)
+	given := slices.Concat(in.objects.Objects, facts.Objects)
+	for _, o := range stored {
+		if !compiler.IsModelDeployment(o) && !slices.ContainsFunc(given, func(g *source.Object) bool { return sameObject(g, o) }) {
+			facts.Objects = append(facts.Objects, o)
+		}
+	}
+	in.facts = &facts
+}
+
+func sameObject(a, b *source.Object) bool {
+	return a.Group() == b.Group() && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
 // judgeEdit refuses an edit that the API server would refuse. What is wrong

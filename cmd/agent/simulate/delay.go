@@ -12,6 +12,10 @@ import (
 // watchDelay is how long the agent gathers news before it looks.
 const watchDelay = 200 * time.Millisecond
 
+// nodeDelay is how long a Pod that kept running takes to be Ready again when its
+// node comes back.
+const nodeDelay = time.Second
+
 // delays of the steps of the machinery, of the order that they have on a real
 // cluster.
 var delays = map[model.Kind]time.Duration{
@@ -43,40 +47,53 @@ func unasked(k model.Kind) bool {
 }
 
 // delay is how long a step takes from when it is possible.
-func (p *player) delay(st model.Step) time.Duration {
-	d := delays[st.Kind]
+func (d *player) delay(st model.Step) time.Duration {
+	takes := delays[st.Kind]
 	switch st.Kind {
 	case model.BecomeReady:
-		d = p.timing(st.Role).load
+		if takes = d.load(st.Role); d.paused[st.Pod] {
+			takes = nodeDelay
+		}
 	case model.ExitSignal:
-		d = p.timing(st.Role).drain
+		takes = d.drain(st.Role)
 	case model.ExitClean:
 		// Which way a Pod ends is drawn; as a rule by the signal.
-		d = p.timing(st.Role).drain + time.Millisecond
-		if p.in.Seed != 0 && p.random.IntN(2) == 0 {
-			d -= 2 * time.Millisecond
+		takes = d.drain(st.Role) + time.Millisecond
+		if d.seed != 0 && d.random.IntN(2) == 0 {
+			takes -= 2 * time.Millisecond
 		}
 	}
-	if p.in.Seed != 0 {
-		d += time.Duration((p.random.Float64() - 0.5) * 0.2 * float64(d))
+	if d.seed != 0 {
+		takes += time.Duration((d.random.Float64() - 0.5) * 0.2 * float64(takes))
 	}
-	return max(d, 0)
+	return max(takes, 0)
 }
 
-type roleTiming struct{ load, drain time.Duration }
-
-func (p *player) timing(role int16) roleTiming {
-	t := p.in.Scenario.Timing
-	out := roleTiming{defaultLoad, defaultDrain}
-	own := t.Roles[p.world.Roles[role].Name]
-	for _, d := range []Duration{t.Load, own.Load} {
-		if d > 0 {
-			out.load = time.Duration(d)
+// load is how long a Pod of a role takes from admission to Ready.
+func (d *player) load(role int16) time.Duration {
+	for _, t := range d.timings(role) {
+		if t.Load != nil {
+			return time.Duration(*t.Load)
 		}
 	}
-	for _, d := range []Duration{t.Drain, own.Drain} {
-		if d > 0 {
-			out.drain = time.Duration(d)
+	return d.scenario.Timing.Load.or(defaultLoad)
+}
+
+// drain is how long a Pod of a role takes from deletion to the end.
+func (d *player) drain(role int16) time.Duration {
+	for _, t := range d.timings(role) {
+		if t.Drain != nil {
+			return time.Duration(*t.Drain)
+		}
+	}
+	return d.scenario.Timing.Drain.or(defaultDrain)
+}
+
+// timings are what the scenario says of a role, the most exact first.
+func (d *player) timings(role int16) (out []RoleTiming) {
+	for _, name := range d.spellings(d.world.Roles[role].Name) {
+		if t, ok := d.scenario.Timing.Roles[name]; ok {
+			out = append(out, t)
 		}
 	}
 	return out

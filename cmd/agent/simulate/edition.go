@@ -81,11 +81,14 @@ func template(d *compiler.Deployment, role string) (*corev1.PodTemplate, error) 
 	return nil, fmt.Errorf("role %s has no template %s", role, name)
 }
 
+// mostOfPod keeps the sums of cards small.
+const mostOfPod = 1 << 20
+
 // cards is how many a Pod of a role takes; a slice or a partition of one counts
 // as a whole.
-func cards(r *v1.Role) int16 {
+func cards(r *v1.Role) int {
 	if r.Resources == nil || r.Resources.Accelerator == nil {
 		return 0
 	}
-	return int16(r.Resources.Accelerator.Value())
+	return int(min(r.Resources.Accelerator.Value(), mostOfPod))
 }

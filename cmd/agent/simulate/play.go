@@ -5,12 +5,10 @@ package simulate
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/model"
 	"gpustack.ai/mdc/compiler"
 )
@@ -19,213 +17,152 @@ import (
 const (
 	defaultLoad  = 5 * time.Minute
 	defaultDrain = 30 * time.Second
-	defaultUntil = 2 * time.Hour
+	defaultRest  = 24 * time.Hour
 )
 
-// Input is one deployment to play.
+// mostSteps ends a simulation that does not end by itself.
+const mostSteps = 1_000_000
+
+// Input is what to play.
 type Input struct {
-	Deployment *compiler.Deployment
-	// Edits are the compiled editions that the events of a scenario name.
-	Edits map[string]*compiler.Deployment
-	// Scenario is what happens; its paths count no more.
+	Deployments []Deployment
+	// Scenario is what happens; its paths are read already.
 	Scenario *Scenario
 	// Seed varies times and orders; zero keeps to what the scenario says.
 	Seed uint64
 }
 
+// Deployment is one of the deployments of a scenario.
+type Deployment struct {
+	// Compiled is the first edition.
+	Compiled *compiler.Deployment
+	// Since is the edit that creates it; empty when it is there from the start.
+	Since string
+	// Edits are the compiled editions by what the events call them.
+	Edits map[string]*compiler.Deployment
+}
+
 // born is the start of every simulation.
 var born = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Play plays one deployment.
-func Play(in Input) (*Result, error) {
-	p := &player{in: in, random: rand.New(rand.NewPCG(in.Seed, 0)), due: map[model.Step]time.Duration{}}
-	if err := p.prepare(); err != nil {
+// Play plays deployments on one clock and one set of cards. What is wrong with
+// the scenario comes as Problems.
+func Play(in Input) ([]*Result, error) {
+	p := &play{scenario: in.Scenario, seed: in.Seed, random: rand.New(rand.NewPCG(in.Seed, 0))}
+	for i := range in.Deployments {
+		d, err := p.join(&in.Deployments[i])
+		if err != nil {
+			return nil, err
+		}
+		p.players = append(p.players, d)
+	}
+	if err := p.check(); err != nil {
 		return nil, err
 	}
+	p.start()
 	if err := p.run(); err != nil {
 		return nil, err
 	}
-	return p.record.result(p), nil
+	var out []*Result
+	for _, d := range p.players {
+		out = append(out, d.record.result(d))
+	}
+	return out, nil
 }
 
-// player is a simulation under way.
-type player struct {
-	in       Input
-	world    *model.World
-	state    *model.State
-	versions []*versions
-	pools    []string
-	random   *rand.Rand
-	until    time.Duration
-	now      time.Duration
-	// due tells when each step that is possible happens.
-	due map[model.Step]time.Duration
-	// passed is when the agent last looked, and again when it looks again though
-	// nothing has happened; news is what has reached its cache since.
-	passed, again time.Duration
-	news          bool
-	// failed is why a fingerprint could not be had.
-	failed error
-	record recorder
+// play is a simulation under way.
+type play struct {
+	scenario   *Scenario
+	seed       uint64
+	random     *rand.Rand
+	now, until time.Duration
+	players    []*player
+	pools      []*pool
+	// composed counts the Workloads, to tell the older from the younger.
+	composed int
 }
 
-func (p *player) prepare() error {
-	md := p.in.Deployment.ModelDeployment
-	p.until = time.Duration(p.in.Scenario.Until)
-	if p.until == 0 {
-		p.until = defaultUntil
+// start lets the clock begin.
+func (p *play) start() {
+	last := Duration(0)
+	for _, e := range p.scenario.Events {
+		last = max(last, e.At)
 	}
-	p.world = &model.World{
-		Decide: model.By(converge.Decide), Joint: true, Born: born, Now: born, Store: md.Spec.KVCache != nil,
-		Hash: func(role int, version uint8, _ bool, seat converge.Seat) string {
-			h, err := p.versions[role].hash(version, seat)
-			if err != nil {
-				p.failed = err
-			}
-			return h
-		},
-		Decided: func(_ *model.State, d *model.Decision) error {
-			p.again = 0
-			if d.Requeue > 0 {
-				p.again = p.now + d.Requeue
-			}
-			return nil
-		},
-	}
-	p.state = &model.State{}
-	if len(md.Spec.Roles) > model.MaxRoles {
-		return fmt.Errorf("%d roles are too many to simulate", len(md.Spec.Roles))
-	}
-	for i := range md.Spec.Roles {
-		r := &md.Spec.Roles[i]
-		t, err := template(p.in.Deployment, r.Name)
-		if err != nil {
-			return err
-		}
-		v := &versions{}
-		if _, err := v.add(t); err != nil {
-			return err
-		}
-		p.versions = append(p.versions, v)
-		pool := slices.Index(p.pools, r.InstanceType)
-		if pool < 0 {
-			pool = len(p.pools)
-			p.pools = append(p.pools, r.InstanceType)
-		}
-		p.world.Roles = append(p.world.Roles, model.Role{
-			Name: r.Name, Size: int16(r.Size), Pool: int16(pool), Cards: cards(r), Managed: len(r.Command) == 0,
-		})
-		p.state.Spec.Roles[i] = model.RoleSpec{Replicas: int16(r.Replicas), Settled: int16(r.Replicas)}
-	}
-	p.world.Pools = len(p.pools)
-	for i, name := range p.pools {
-		p.state.Capacity[i] = math.MaxInt16 / 2
-		if n, ok := p.in.Scenario.Capacity[name]; ok {
-			p.state.Capacity[i] = int16(min(n, math.MaxInt16/2))
+	p.until = p.scenario.Until.or(time.Duration(last) + defaultRest)
+	for _, q := range p.pools {
+		if n, ok := p.scenario.Capacity[q.name]; ok {
+			q.limited, q.cards = true, int(n)
 		}
 	}
-	if p.in.Scenario.Running {
-		p.state = p.world.Running(p.state)
+	for _, d := range p.players {
+		if d.since == "" {
+			d.begin(p.scenario.Running)
+		}
 	}
-	p.state.Cache = p.state.View
-	p.news = true
-	p.record.start(p)
-	return nil
 }
 
 // run takes one step after another, by the time they are due.
-func (p *player) run() error {
-	events := slices.Clone(p.in.Scenario.Events)
-	slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-	for p.failed == nil {
-		step, at, ok := p.next()
-		switch {
-		case len(events) > 0 && (!ok || time.Duration(events[0].At) <= at):
-			if p.now = max(p.now, time.Duration(events[0].At)); p.now > p.until {
-				return nil
+func (p *play) run() error {
+	order := p.scenario.Order()
+	for range mostSteps {
+		t, ok := p.next()
+		if len(order) > 0 {
+			if at := time.Duration(p.scenario.Events[order[0]].At); !ok || at <= t.at {
+				if p.now = max(p.now, at); p.now > p.until {
+					return nil
+				}
+				if err := p.happen(order[0]); err != nil {
+					return err
+				}
+				order = order[1:]
+				continue
 			}
-			if err := p.happen(&events[0]); err != nil {
-				return fmt.Errorf("at %s: %w", clock(p.now), err)
-			}
-			events = events[1:]
-		case !ok, at > p.until:
+		}
+		if !ok || t.at > p.until {
 			return nil
-		default:
-			if p.now = at; step.Kind == model.Pass {
-				p.passed, p.news = p.now, false
-			}
-			p.news = p.news || step.Kind >= model.SyncSpec && step.Kind <= model.SyncAll
-			why := p.why(step)
-			p.world.Now = born.Add(p.now)
-			after, err := p.world.Apply(p.state, step)
-			if err != nil {
-				return err
-			}
-			delete(p.due, step)
-			p.move(after, why)
+		}
+		p.now = t.at
+		if err := t.player.take(t.step); err != nil {
+			return err
 		}
 	}
-	return p.failed
+	return fmt.Errorf("more than %d things happen until %s; shorten until, or play fewer replicas", mostSteps, clock(p.now))
 }
 
-// move goes on to a state.
-func (p *player) move(after *model.State, why string) {
-	p.record.compare(p, p.state, after, why)
-	p.state = after
+// turn is a step that a deployment's part of the world takes next.
+type turn struct {
+	player *player
+	step   model.Step
+	at     time.Duration
 }
 
 // next is the step that is due first.
-func (p *player) next() (first model.Step, at time.Duration, ok bool) {
-	p.world.Now = born.Add(p.now)
-	possible := map[model.Step]bool{}
-	for _, st := range p.world.Steps(p.state, nil) {
-		if unasked(st.Kind) {
-			continue
-		}
-		possible[st] = true
-		due, known := p.due[st]
-		if !known {
-			due = p.now + p.delay(st)
-			p.due[st] = due
-		}
-		if st.Kind == model.Pass {
-			switch {
-			case p.news:
-				due = p.passed + watchDelay
-			case p.again > 0:
-				due = p.again
-			default:
-				continue
-			}
-			due = max(due, p.now)
-		}
-		if !ok || due < at {
-			first, at, ok = st, due, true
+func (p *play) next() (first turn, ok bool) {
+	consider := func(t turn) {
+		if !ok || t.at < first.at {
+			first, ok = t, true
 		}
 	}
-	for st := range p.due {
-		if !possible[st] {
-			delete(p.due, st)
+	for _, d := range p.players {
+		for _, st := range d.steps() {
+			consider(turn{d, st, d.due[st]})
+		}
+		if at, due := d.looks(); due {
+			consider(turn{d, model.Step{Kind: model.Pass}, at})
 		}
 	}
-	return first, at, ok
+	for _, t := range p.reservations() {
+		consider(t)
+	}
+	return first, ok
 }
 
-// why tells what a step means to the Pods that it changes.
-func (p *player) why(st model.Step) string {
-	switch st.Kind {
-	case model.WriteOne:
-		w := p.state.Agent.Writes[0]
-		if w.Kind == model.Create {
-			return "created"
-		}
-		return string(w.Cause)
-	case model.Reserve, model.Admit, model.Adopt:
-		return "admitted"
-	case model.BecomeReady:
-		return "loaded"
-	case model.ExitClean, model.ExitSignal, model.Remove, model.FinishDelete, model.ReleaseInactive:
-		return ""
+// pool returns the place of an InstanceType's cards.
+func (p *play) pool(name string) int {
+	i := slices.IndexFunc(p.pools, func(q *pool) bool { return q.name == name })
+	if i < 0 {
+		i = len(p.pools)
+		p.pools = append(p.pools, &pool{name: name})
 	}
-	return st.Kind.String()
+	return i
 }

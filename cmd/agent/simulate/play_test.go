@@ -42,7 +42,13 @@ func compiled(t *testing.T, example string, replace ...string) *compiler.Deploym
 	return &out.Deployments[0]
 }
 
-func play(t *testing.T, in Input) *Result {
+// played plays one deployment.
+func played(t *testing.T, d *compiler.Deployment, s *Scenario, edits map[string]*compiler.Deployment) *Result {
+	t.Helper()
+	return playedAll(t, Input{Deployments: []Deployment{{Compiled: d, Edits: edits}}, Scenario: s})[0]
+}
+
+func playedAll(t *testing.T, in Input) []*Result {
 	t.Helper()
 	r, err := Play(in)
 	if err != nil {
@@ -54,10 +60,7 @@ func play(t *testing.T, in Input) *Result {
 func TestMultiPodRollout(t *testing.T) {
 	old := compiled(t, "multi-pod")
 	edited := compiled(t, "multi-pod", "instanceType:", "terminationGracePeriodSeconds: 60\n    instanceType:")
-	r := play(t, Input{
-		Deployment: old, Edits: map[string]*compiler.Deployment{"new": edited},
-		Scenario: &Scenario{Running: true, Events: []Event{{Edit: "new"}}},
-	})
+	r := played(t, old, &Scenario{Running: true, Events: []Event{{Edit: "new"}}}, map[string]*compiler.Deployment{"new": edited})
 	if len(r.Summary) != 1 || r.Settled == "" {
 		t.Fatalf("%+v", r)
 	}
@@ -73,12 +76,12 @@ func TestMultiPodRollout(t *testing.T) {
 func TestSeedVaries(t *testing.T) {
 	d := compiled(t, "pair")
 	text := func(seed uint64) string {
-		r := play(t, Input{Deployment: d, Scenario: &Scenario{}, Seed: seed})
+		results := playedAll(t, Input{Deployments: []Deployment{{Compiled: d}}, Scenario: &Scenario{}, Seed: seed})
 		var b bytes.Buffer
 		for _, print := range []func() error{
-			func() error { return Text(&b, []*Result{r}) },
-			func() error { return JSON(&b, []*Result{r}) },
-			func() error { return SVG(&b, []*Result{r}) },
+			func() error { return Text(&b, results) },
+			func() error { return JSON(&b, results) },
+			func() error { return SVG(&b, results) },
 		} {
 			if err := print(); err != nil {
 				t.Fatal(err)
@@ -100,10 +103,10 @@ func TestSeedVaries(t *testing.T) {
 func TestPairWaitsAsAWhole(t *testing.T) {
 	d := compiled(t, "pair")
 	pool := d.ModelDeployment.Spec.Roles[0].InstanceType
-	r := play(t, Input{Deployment: d, Scenario: &Scenario{
-		Capacity: map[string]int{pool: 7},
-		Events:   []Event{{At: Duration(10 * time.Minute), Capacity: map[string]int{pool: 8}}},
-	}})
+	r := played(t, d, &Scenario{
+		Capacity: map[string]Cards{pool: 7},
+		Events:   []Event{{At: Duration(10 * time.Minute), Capacity: map[string]Cards{pool: 8}}},
+	}, nil)
 	for _, e := range r.Timeline {
 		if e.State == Starting && e.time < 10*time.Minute {
 			t.Fatalf("%s/%d starts at %s", e.Role, *e.Ordinal, e.At)
@@ -117,22 +120,22 @@ func TestPairWaitsAsAWhole(t *testing.T) {
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":                                   "deployments: name at least one",
-		"deployments: [a]\nuntil: -1s":         "is not a time",
+		"deployments: [a]\nuntil: -1s":         "s.yaml:2:8: until: -1s is negative",
 		"deployments: [a]\nwhatever: 1":        "unknown field",
-		"deployments: [a]\nevents: [{at: 1m}]": "says what happens 0 times",
+		"deployments: [a]\nevents: [{at: 1m}]": "says nothing that happens",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	s, err := Parse([]byte("deployments: [a]\nevents: [{at: 1h30m, evict: {role: r, ordinal: 2}}]"))
+	s, err := Parse("s.yaml", []byte("deployments: [a]\nevents: [{at: 1h30m, evict: {role: r, ordinal: 2}}]"))
 	if err != nil || time.Duration(s.Events[0].At) != 90*time.Minute || s.Events[0].Evict.Ordinal != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
 
 func TestJSONIsAList(t *testing.T) {
-	r := play(t, Input{Deployment: compiled(t, "vllm"), Scenario: &Scenario{Running: true}})
+	r := played(t, compiled(t, "vllm"), &Scenario{Running: true}, nil)
 	var b bytes.Buffer
 	if err := JSON(&b, []*Result{r}); err != nil {
 		t.Fatal(err)

@@ -28,16 +28,16 @@ type tally struct {
 	created, deleted int
 }
 
-func (r *recorder) start(p *player) {
+func (r *recorder) start(d *player) {
 	r.rows = map[[2]int16]*row{}
-	r.roles = make([]tally, len(p.world.Roles))
-	r.track(p, p.state)
+	r.roles = make([]tally, len(d.world.Roles))
+	r.track(d, d.state)
 }
 
 // event notes something that happens from outside.
-func (r *recorder) event(p *player, text string) {
-	r.entries = append(r.entries, Entry{At: clock(p.now), Event: text, time: p.now})
-	r.changed = p.now
+func (r *recorder) event(d *player, text string) {
+	r.entries = append(r.entries, Entry{At: clock(d.now), Event: text, time: d.now})
+	r.changed = d.now
 }
 
 func stageOf(p *model.Pod) Stage {
@@ -52,15 +52,16 @@ func stageOf(p *model.Pod) Stage {
 	return Starting
 }
 
-// compare notes every Pod that differs between two states.
-func (r *recorder) compare(p *player, before, after *model.State, why string) {
+// compare notes every Pod that differs between two states. It returns the number
+// of new ones.
+func (r *recorder) compare(d *player, before, after *model.State, why string) (created int) {
 	note := func(pod *model.Pod, s Stage, why string) {
 		ordinal, member := int32(pod.Ordinal), int32(pod.Member)
 		r.entries = append(r.entries, Entry{
-			At: clock(p.now), Role: p.world.Roles[pod.Role].Name, Ordinal: &ordinal, Member: &member,
-			State: s, Event: why, time: p.now,
+			At: clock(d.now), Role: d.world.Roles[pod.Role].Name, Ordinal: &ordinal, Member: &member,
+			State: s, Event: why, time: d.now,
 		})
-		r.changed = p.now
+		r.changed = d.now
 	}
 	for i := range before.Pods {
 		old := &before.Pods[i]
@@ -79,16 +80,18 @@ func (r *recorder) compare(p *player, before, after *model.State, why string) {
 		if pod := &after.Pods[i]; before.Pod(pod.ID) == nil {
 			note(pod, stageOf(pod), why)
 			r.roles[pod.Role].created++
+			created++
 		}
 	}
-	r.track(p, after)
+	r.track(d, after)
+	return created
 }
 
 // stages in the order in which one counts for the whole instance.
 var weight = map[Stage]int{Gone: 0, Ready: 1, Starting: 2, Gated: 3, Draining: 4}
 
 // track notes the stage of every instance and how many are Ready.
-func (r *recorder) track(p *player, s *model.State) {
+func (r *recorder) track(d *player, s *model.State) {
 	stages, members := map[[2]int16]Stage{}, map[[2]int16]int16{}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
@@ -98,25 +101,25 @@ func (r *recorder) track(p *player, s *model.State) {
 			stages[key] = stage
 		}
 		if r.rows[key] == nil {
-			r.rows[key] = &row{role: p.world.Roles[pod.Role].Name, ordinal: int32(pod.Ordinal)}
+			r.rows[key] = &row{role: d.world.Roles[pod.Role].Name, ordinal: int32(pod.Ordinal)}
 		}
 	}
 	for key, row := range r.rows {
-		row.be(stages[key], p.now)
+		row.be(stages[key], d.now)
 	}
 	for i := range r.roles {
 		t, ready := &r.roles[i], int32(0)
 		for key, stage := range stages {
-			if int(key[0]) == i && stage == Ready && members[key] == p.world.Roles[i].Size {
+			if int(key[0]) == i && stage == Ready && members[key] == d.world.Roles[i].Size {
 				ready++
 			}
 		}
 		want := int32(s.Spec.Roles[i].Replicas)
 		switch {
 		case !t.seen && ready == want:
-			t.seen, t.lowest, t.lowestAt = true, ready, p.now
+			t.seen, t.lowest, t.lowestAt = true, ready, d.now
 		case t.seen && ready < t.lowest:
-			t.lowest, t.lowestAt = ready, p.now
+			t.lowest, t.lowestAt = ready, d.now
 		}
 	}
 }
@@ -137,11 +140,11 @@ func (r *row) be(s Stage, now time.Duration) {
 	}
 }
 
-func (r *recorder) result(p *player) *Result {
-	md := p.in.Deployment.ModelDeployment
+func (r *recorder) result(d *player) *Result {
+	md := d.first.ModelDeployment
 	out := &Result{
 		Namespace: md.Namespace, Name: md.Name, Timeline: r.entries,
-		Until: clock(p.until), until: p.until, size: map[string]int32{},
+		Until: clock(d.until), until: d.until, size: map[string]int32{},
 	}
 	if out.Timeline == nil {
 		out.Timeline = []Entry{}
@@ -149,23 +152,23 @@ func (r *recorder) result(p *player) *Result {
 	for key, row := range r.rows {
 		for i := range row.spans {
 			if row.spans[i].to < 0 {
-				row.spans[i].to = p.until
+				row.spans[i].to = d.until
 			}
 		}
-		row.role = p.world.Roles[key[0]].Name
+		row.role = d.world.Roles[key[0]].Name
 		out.rows = append(out.rows, *row)
 	}
 	order := func(role string) int {
-		return slices.IndexFunc(p.world.Roles, func(r model.Role) bool { return r.Name == role })
+		return slices.IndexFunc(d.world.Roles, func(r model.Role) bool { return r.Name == role })
 	}
 	slices.SortFunc(out.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(order(a.role), order(b.role)), cmp.Compare(a.ordinal, b.ordinal))
 	})
 	for i, t := range r.roles {
-		role := p.world.Roles[i]
+		role := d.world.Roles[i]
 		s := Summary{
-			Role: role.Name, Replicas: int32(p.state.Spec.Roles[i].Replicas),
-			Ready: p.ready(int16(i)), Created: t.created, Deleted: t.deleted,
+			Role: role.Name, Replicas: int32(d.state.Spec.Roles[i].Replicas),
+			Ready: d.ready(int16(i)), Created: t.created, Deleted: t.deleted,
 		}
 		if t.seen {
 			s.LowestReady, s.LowestAt = &t.lowest, clock(t.lowestAt)
@@ -173,22 +176,22 @@ func (r *recorder) result(p *player) *Result {
 		out.Summary = append(out.Summary, s)
 		out.size[role.Name] = int32(role.Size)
 	}
-	if p.asDeclared() {
+	if d.asDeclared() {
 		out.Settled = clock(r.changed)
 	}
 	return out
 }
 
 // ready is how many instances of a role are Ready now.
-func (p *player) ready(role int16) (n int32) {
+func (d *player) ready(role int16) (n int32) {
 	members := map[int16]int16{}
-	for i := range p.state.Pods {
-		if pod := &p.state.Pods[i]; pod.Role == role && stageOf(pod) == Ready {
+	for i := range d.state.Pods {
+		if pod := &d.state.Pods[i]; pod.Role == role && stageOf(pod) == Ready {
 			members[pod.Ordinal]++
 		}
 	}
 	for _, m := range members {
-		if m == p.world.Roles[role].Size {
+		if m == d.world.Roles[role].Size {
 			n++
 		}
 	}
@@ -197,11 +200,11 @@ func (p *player) ready(role int16) (n int32) {
 
 // asDeclared reports whether everything is Ready in its newest version, and
 // nothing else is left.
-func (p *player) asDeclared() bool {
-	s, want := p.state, 0
-	for r, role := range p.world.Roles {
+func (d *player) asDeclared() bool {
+	s, want := d.state, 0
+	for r, role := range d.world.Roles {
 		if !s.Spec.Deleting {
-			want += int(s.Spec.Roles[r].Replicas * role.Size)
+			want += int(s.Spec.Roles[r].Replicas) * int(role.Size)
 		}
 	}
 	return len(s.Pods) == want && !slices.ContainsFunc(s.Pods, func(pod model.Pod) bool {
