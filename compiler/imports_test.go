@@ -30,6 +30,9 @@ var passes = [][]string{
 	{"cmd"},
 }
 
+// decisions are the parts of the agent that decide from plain values.
+var decisions = []string{"cmd/agent/converge", "cmd/agent/joint", "cmd/agent/model", "cmd/agent/simulate"}
+
 // place returns where a package stands; a package stands with its parent unless
 // it is named itself.
 func place(path string) (line, column int, ok bool) {
@@ -98,6 +101,10 @@ func TestImports(t *testing.T) {
 				forbidden = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "github.com/spf13/cobra", module + "/cmd", module + "/fn"}
 			case within(p.ImportPath, module+"/fn"):
 				forbidden = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", module + "/cmd"}
+			case slices.ContainsFunc(decisions, func(name string) bool { return within(p.ImportPath, module+"/"+name) }):
+				// Without a client a decision is the same in the agent, in its model
+				// and in a simulation.
+				forbidden = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 			}
 			for _, dep := range p.Deps {
 				for _, f := range forbidden {

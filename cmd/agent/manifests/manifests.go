@@ -16,3 +16,12 @@ var RBAC []byte
 //
 //go:embed account.yaml
 var Account []byte
+
+// AdmissionCheck is what the agent answers, as YAML. A ClusterQueue that names it
+// holds the replicas of a deployment with several roles until all have quota.
+//
+//go:embed check.yaml
+var AdmissionCheck []byte
+
+// CheckName is the name of the AdmissionCheck.
+const CheckName = "modeldeployment-joint"

@@ -30,7 +30,7 @@ func (s *sandbox) startAgent(ctx context.Context) (log string, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the agent: %w\n%s", err, out)
 	}
-	objects, err := localcluster.Parse(bytes.Join([][]byte{manifests.RBAC, manifests.Account}, []byte("\n---\n")))
+	objects, err := localcluster.Parse(bytes.Join([][]byte{manifests.RBAC, manifests.Account, manifests.AdmissionCheck}, []byte("\n---\n")))
 	if err != nil {
 		return "", err
 	}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"gpustack.ai/mdc/cmd/agent/localcluster"
+	"gpustack.ai/mdc/cmd/agent/manifests"
 	"gpustack.ai/mdc/compiler"
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
@@ -173,6 +174,7 @@ func (s *sandbox) applyFact(ctx context.Context, f *source.Object) error {
 func (s *sandbox) pool(p localcluster.Pool, instanceType string, t *corev1.PodTemplate) localcluster.Pool {
 	p.InstanceType = instanceType
 	p.Cards = s.cards
+	p.Checks = []string{manifests.CheckName}
 	p.NodeLabels = map[string]string{labelInstanceType: instanceType}
 	if d := device(t); d != "" {
 		p.Device = d

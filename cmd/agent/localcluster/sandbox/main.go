@@ -66,11 +66,11 @@ func (s *sandbox) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.cluster.Stop()) }()
-	if err := s.addHardware(ctx, examples); err != nil {
+	log, err := s.startAgent(ctx) // first: a queue admits nothing before its check is answered
+	if err != nil {
 		return err
 	}
-	log, err := s.startAgent(ctx)
-	if err != nil {
+	if err := s.addHardware(ctx, examples); err != nil {
 		return err
 	}
 	if err := s.apply(ctx, examples[s.example]); err != nil {
