@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 
@@ -40,6 +41,19 @@ type recorder struct {
 	// lives are those of Pods and Workloads, by UID, in the order of creation.
 	pods, workloads []*life
 	byUID           map[string]*life
+	// mark changes the sentinel of a kind and returns its version, seen is the
+	// last version of it that was watched.
+	mark map[schema.GroupVersionResource]func() (uint64, error)
+	seen map[schema.GroupVersionResource]uint64
+}
+
+// sentinel is the name of a Pod and of a Workload that nobody acts on. A
+// recorder that has seen the last change of them has seen all that was before.
+const sentinel = "sentinel"
+
+var sentinels = map[schema.GroupVersionResource]string{
+	pods:                   `{apiVersion: v1, kind: Pod, metadata: {name: sentinel}, spec: {schedulingGates: [{name: e2e/sentinel}], containers: [{name: c, image: i}]}}`,
+	localcluster.Workloads: `{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: sentinel}, spec: {queueName: none, podSets: [{name: main, count: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}]}}`,
 }
 
 // life of one object. Zero is not yet.
@@ -71,11 +85,31 @@ func (l *life) String() string {
 // record starts a recorder. When the test ends it says what was wrong.
 func record(t *testing.T, c *localcluster.Cluster, namespace string) *recorder {
 	t.Helper()
-	r := &recorder{t: t, byUID: map[string]*life{}}
+	r := &recorder{
+		t: t, byUID: map[string]*life{},
+		mark: map[schema.GroupVersionResource]func() (uint64, error){}, seen: map[schema.GroupVersionResource]uint64{},
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	for _, resource := range []schema.GroupVersionResource{pods, localcluster.Workloads} {
+	for resource, text := range sentinels {
 		client := c.Dynamic.Resource(resource).Namespace(namespace)
+		objects, err := localcluster.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Create(ctx, objects[0], metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		times := 0
+		r.mark[resource] = func() (uint64, error) {
+			times++
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"times":"%d"}}}`, times)
+			o, err := client.Patch(ctx, sentinel, types.MergePatchType, patch, metav1.PatchOptions{})
+			if err != nil {
+				return 0, err
+			}
+			return strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+		}
 		list, err := client.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +121,7 @@ func record(t *testing.T, c *localcluster.Cluster, namespace string) *recorder {
 		wg.Go(func() {
 			for e := range w.ResultChan() {
 				if ctx.Err() == nil {
-					r.note(resource == pods, e)
+					r.note(resource, e)
 				}
 			}
 			if ctx.Err() == nil {
@@ -96,7 +130,7 @@ func record(t *testing.T, c *localcluster.Cluster, namespace string) *recorder {
 		})
 	}
 	t.Cleanup(func() {
-		time.Sleep(200 * time.Millisecond) // for the last events
+		r.now()
 		cancel()
 		wg.Wait()
 		r.check()
@@ -107,7 +141,34 @@ func record(t *testing.T, c *localcluster.Cluster, namespace string) *recorder {
 	return r
 }
 
-func (r *recorder) note(pod bool, e watch.Event) {
+// now waits until everything is noted that has happened, and returns a version
+// between that and what comes.
+func (r *recorder) now() (at uint64) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for resource, mark := range r.mark {
+		version, err := mark()
+		if err == nil {
+			err = localcluster.Eventually(ctx, "all is noted", func(context.Context) error {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if seen := r.seen[resource]; seen < version {
+					return fmt.Errorf("%s up to %d of %d", resource.Resource, seen, version)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			r.t.Error(err)
+		}
+		at = max(at, version)
+	}
+	return at
+}
+
+func (r *recorder) note(resource schema.GroupVersionResource, e watch.Event) {
+	pod := resource == pods
 	o, ok := e.Object.(*unstructured.Unstructured)
 	if !ok || e.Type == watch.Error {
 		r.t.Errorf("watch: %v", e.Object)
@@ -120,6 +181,10 @@ func (r *recorder) note(pod bool, e watch.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if o.GetName() == sentinel {
+		r.seen[resource] = at
+		return
+	}
 	l := r.byUID[string(o.GetUID())]
 	if l == nil {
 		l = &life{name: o.GetName(), uid: string(o.GetUID()), created: at}
@@ -216,24 +281,10 @@ func (r *recorder) dump() {
 	r.t.Log("recorded:\n" + b.String())
 }
 
-// now is the version of the last change.
-func (r *recorder) now() (at uint64) {
-	time.Sleep(100 * time.Millisecond)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, l := range r.byUID {
-		at = max(at, l.created, l.leaving, l.gone)
-		for _, s := range l.ready {
-			at = max(at, s.from, s.to)
-		}
-	}
-	return at
-}
-
 // fewestReady is the smallest number of instances of a role that were Ready at
 // any time since.
 func (r *recorder) fewestReady(role string, size int, since uint64) int {
-	time.Sleep(100 * time.Millisecond)
+	r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	times := []uint64{since}
@@ -270,7 +321,7 @@ func (r *recorder) fewestReady(role string, size int, since uint64) int {
 
 // left are the seats whose Pods began to leave since, in that order.
 func (r *recorder) left(since uint64) (seats []string) {
-	time.Sleep(100 * time.Millisecond)
+	r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ls := slices.Clone(r.pods)
@@ -284,7 +335,7 @@ func (r *recorder) left(since uint64) (seats []string) {
 
 // made are the seats whose Pods were created since, in that order.
 func (r *recorder) made(since uint64) (seats []string) {
-	time.Sleep(100 * time.Millisecond)
+	r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.pods {

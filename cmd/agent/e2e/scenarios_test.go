@@ -9,18 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
@@ -33,7 +32,7 @@ func TestFirst(t *testing.T) {
 	w := newWorld(t)
 	w.apply(servers(2, old))
 	w.settle(seats("server", 2)...)
-	time.Sleep(3 * time.Second)
+	w.rest()
 	n := w.sent.take()
 	if n["POST pods"] != 2 || n["PATCH pods"]+n["PUT pods"]+n["DELETE pods"]+n["DELETE workloads"] != 0 {
 		t.Errorf("writes %v", n)
@@ -55,7 +54,8 @@ func TestScale(t *testing.T) {
 	w.settle(seats("server", 2)...)
 	w.kept(before, seats("server", 2)...)
 	w.equal("left", w.rec.left(at), []string{"server/3/0", "server/2/0"})
-	w.stays(3*time.Second, "settled", func() error { return w.settled(seats("server", 2)...) })
+	w.rest()
+	w.must(w.settled(seats("server", 2)...))
 }
 
 // TestRollout: one at a time, from the highest.
@@ -105,37 +105,27 @@ func TestScaleUpAndEdit(t *testing.T) {
 	}
 }
 
-// TestFullPool: a rollout waits with one replica when somebody else gets the
-// card of the other.
+// TestFullPool: a rollout waits with one replica when the card of the other is
+// not to be had again.
 func TestFullPool(t *testing.T) {
-	if os.Getenv(soak) == "" {
-		t.Skip("who gets a freed card first is up to Kueue, and the test needs the rival to; set " + soak + " to run it")
-	}
 	w := newWorld(t, cards(2))
 	w.apply(servers(2, old))
 	w.settle(seats("server", 2)...)
-	w.compete("rival", 1, "")
 	before, at := w.uids(), w.rec.now()
+	w.quota(1) // which takes nothing away from who has it
 	w.apply(servers(2, edited))
-	w.until("the rival runs", func() error { return w.runs("rival") })
 	w.until("the replacement waits", func() error {
-		now := w.uids()
-		if id := now["server/1/0"]; id == "" || id == before["server/1/0"] {
-			return errors.New("there is none")
-		}
-		return nil
+		return errors.Join(w.replaced(before, "server/1/0"), w.waiting("server/1/0"))
 	})
-	w.stays(6*time.Second, "the other serves", func() error {
-		if w.uids()["server/0/0"] != before["server/0/0"] {
-			return errors.New("it is another")
-		}
-		return nil
-	})
-	if p := w.pod("server/1/0"); len(p.Spec.SchedulingGates) == 0 {
-		t.Error("the replacement does not wait")
+	w.idle()
+	w.kept(before, "server/0/0")
+	w.must(w.waiting("server/1/0"))
+	if !ready(w.pod("server/0/0")) {
+		t.Error("the other does not serve")
 	}
-	w.end("rival")
+	w.quota(2)
 	w.rolled(before, seats("server", 2)...)
+	w.equal("left", w.rec.left(at), []string{"server/1/0", "server/0/0"})
 	if n := w.rec.fewestReady("server", 1, at); n != 1 {
 		t.Errorf("only %d were Ready", n)
 	}
@@ -145,8 +135,8 @@ func TestFullPool(t *testing.T) {
 func TestNoQuota(t *testing.T) {
 	w := newWorld(t, cards(0))
 	w.apply(servers(2, old))
-	w.until("two wait", func() error { return w.count(2) })
-	time.Sleep(time.Second)
+	w.until("two wait", func() error { return w.waiting(seats("server", 2)...) })
+	w.rest()
 	before, at := w.uids(), w.rec.now()
 	w.apply(servers(2, edited))
 	w.until("both are replaced", func() error {
@@ -158,19 +148,28 @@ func TestNoQuota(t *testing.T) {
 	w.equal("left", w.rec.left(at), []string{"server/1/0", "server/0/0"})
 }
 
+// disaggregated has a role for each half of the work.
+func disaggregated(prefill, decode int, seed string) string {
+	role := func(name, kind string, replicas int) string {
+		return fmt.Sprintf(`{name: %s, kind: %s, replicas: %d, instanceType: NAME, resources: {accelerator: 1}, extraArgs: [%s]}`, name, kind, replicas, seed)
+	}
+	return `{model: {name: m}, engine: {name: vLLM, version: "0.29.0"}, kvTransfer: {protocol: TCP}, router: {name: llm-d-router}, roles: [` +
+		role("prefill", "Prefill", prefill) + ", " + role("decode", "Decode", decode) + "]}"
+}
+
+// both are the seats of a disaggregated deployment.
+func both(prefill, decode int) []string {
+	return append(seats("prefill", prefill), seats("decode", decode)...)
+}
+
 // TestTwoRoles: one replica of each is turned over at a time.
 func TestTwoRoles(t *testing.T) {
 	w := newWorld(t)
-	spec := func(seed string) string {
-		return `{model: {name: m}, engine: {name: vLLM, version: "0.29.0"}, kvTransfer: {protocol: TCP}, router: {name: llm-d-router}, roles: [` +
-			`{name: prefill, kind: Prefill, replicas: 2, instanceType: NAME, resources: {accelerator: 1}, extraArgs: [` + seed + `]}, ` +
-			`{name: decode, kind: Decode, replicas: 2, instanceType: NAME, resources: {accelerator: 1}, extraArgs: [` + seed + `]}]}`
-	}
-	all := append(seats("decode", 2), seats("prefill", 2)...)
-	w.apply(spec(old))
+	all := both(2, 2)
+	w.apply(disaggregated(2, 2, old))
 	w.settle(all...)
 	before, at := w.uids(), w.rec.now()
-	w.apply(spec(edited))
+	w.apply(disaggregated(2, 2, edited))
 	w.rolled(before, all...)
 	left := w.rec.left(at)
 	first, second := slices.Sorted(slices.Values(left[:2])), slices.Sorted(slices.Values(left[2:]))
@@ -216,7 +215,7 @@ func TestPreempted(t *testing.T) {
 	for n, name := range map[int]string{1: "in part", 2: "in all"} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			w := newWorld(t, cards(2), preempting)
-			w.must(w.Create(w.ctx(), &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.name}, Value: 1000}))
+			w.priority(1000)
 			w.apply(servers(2, old))
 			w.settle(seats("server", 2)...)
 			before, at := w.uids(), w.rec.now()
@@ -252,6 +251,56 @@ func TestPreempted(t *testing.T) {
 	}
 }
 
+// TestPreemptedHalf: of a deployment with two roles, Kueue takes one replica
+// away. It comes back and waits, and the others serve on.
+func TestPreemptedHalf(t *testing.T) {
+	w := newWorld(t, cards(3), preempting)
+	w.priority(1000)
+	w.behaviour.Stop = 3 * time.Second
+	w.apply(disaggregated(1, 2, old))
+	w.settle(both(1, 2)...)
+	w.rest()
+	before, at := w.uids(), w.rec.now()
+	const lost = "decode/1/0"
+	first := w.workload(lost)
+	w.patch(first, `[{"op": "replace", "path": "/spec/priority", "value": -1}]`) // so that it goes first
+	w.compete("rival", 1, w.name)
+	w.until("the preempted Pod leaves", func() error {
+		for _, p := range w.pods() {
+			if string(p.UID) == before[lost] && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == "TerminationTarget" && c.Reason == "WorkloadEvictedDueToPreempted"
+			}) {
+				return nil
+			}
+		}
+		return errors.New("it does not")
+	})
+	w.until("its Workload is swept", func() error {
+		if slices.ContainsFunc(w.workloads(), func(wl kueue.Workload) bool { return wl.UID == first.UID }) {
+			return errors.New("it reads")
+		}
+		return nil
+	})
+	w.until("the rival runs", func() error { return w.runs("rival") })
+	w.until("what was lost waits", func() error {
+		return errors.Join(w.replaced(before, lost), w.waiting(lost))
+	})
+	w.rest()
+	w.must(w.waiting(lost))
+	w.kept(before, both(1, 1)...)
+	w.equal("left", w.rec.left(at), []string{lost})
+
+	w.end("rival")
+	w.settle(both(1, 2)...)
+	w.kept(before, both(1, 1)...)
+	w.equal("made", w.rec.made(at), []string{lost})
+	for _, role := range []string{"prefill", "decode"} {
+		if n := w.rec.fewestReady(role, 1, at); n != 1 {
+			t.Errorf("only %d %s were Ready", n, role)
+		}
+	}
+}
+
 // TestNodeLost: a rollout passes around the replica on a dead node, which is
 // replaced when the node is removed and not before.
 func TestNodeLost(t *testing.T) {
@@ -261,7 +310,8 @@ func TestNodeLost(t *testing.T) {
 	before := w.uids()
 	lost := w.pod("server/2/0")
 	w.must(w.StopNode(w.ctx(), lost.Spec.NodeName))
-	w.stays(5*time.Second, "nothing happens", func() error { return w.count(3) })
+	w.rest()
+	w.must(w.count(3))
 	w.kept(before, seats("server", 3)...)
 
 	at := w.rec.now()
@@ -284,13 +334,11 @@ func TestNodeLost(t *testing.T) {
 
 	at = w.rec.now()
 	w.kill("server/2/0")
-	workloads := len(w.workloads())
-	w.stays(5*time.Second, "it stays", func() error {
-		if n := len(w.workloads()); n != workloads {
-			return fmt.Errorf("%d Workloads", n)
-		}
-		return w.count(3)
-	})
+	w.idle()
+	w.must(w.count(3))
+	if n := len(w.workloads()); n != 3 {
+		t.Errorf("%d Workloads", n)
+	}
 	w.must(w.RemoveNode(w.ctx(), lost.Spec.NodeName))
 	w.rolled(before, seats("server", 3)...)
 	w.equal("made", w.rec.made(at), []string{"server/2/0"})
@@ -356,9 +404,9 @@ func members(n int) (out []string) {
 // TestHalfCreated: an instance of which a part is refused is never filled up.
 func TestHalfCreated(t *testing.T) {
 	w := newWorld(t)
-	limit := &corev1.ResourceQuota{
+	limit := &corev1.ResourceQuota{ // the sentinel takes a part
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "pods"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}},
 	}
 	w.must(w.Create(w.ctx(), limit))
 	w.until("the limit holds", func() error {
@@ -368,16 +416,17 @@ func TestHalfCreated(t *testing.T) {
 		}
 		return err
 	})
+	start := time.Now()
 	w.apply(pairs(1, old))
-	w.until("it was tried twice", func() error {
-		if n := len(w.rec.made(0)); n < 2 {
+	w.until("it was tried again and again", func() error {
+		if n := len(w.rec.made(0)); n < 6 {
 			return fmt.Errorf("%d Pods made", n)
 		}
 		return nil
 	})
-	time.Sleep(10 * time.Second)
-	if n := len(w.rec.made(0)); n > 12 {
-		t.Errorf("it was tried %d times", n)
+	// The second try comes at once, and then each waits twice as long as the last.
+	if d := time.Since(start); d < (400+800+1600+3200)*time.Millisecond {
+		t.Errorf("it was tried six times within %s", d)
 	}
 	w.patch(limit, `[{"op": "replace", "path": "/spec/hard/pods", "value": "100"}]`)
 	w.settle(members(1)...)
@@ -442,20 +491,13 @@ func TestRenderFailed(t *testing.T) {
 	w.must(w.count(0))
 	typ("12.8")
 	w.settle(seats("server", 2)...)
-	image := func(want string) {
-		t.Helper()
-		for _, p := range w.pods() {
-			if got := p.Spec.Containers[0].Image; !strings.Contains(got, want) {
-				t.Errorf("image %s", got)
-			}
-		}
-	}
-	image("cuda12.8")
+	w.image("cuda12.8")
 
 	before := w.uids()
 	w.applyFacts(lateFact)
 	w.apply(servers(2, edited))
-	w.stays(4*time.Second, "nothing rolls", func() error { return w.settled(seats("server", 2)...) })
+	w.idle()
+	w.must(w.settled(seats("server", 2)...))
 	w.kept(before, seats("server", 2)...)
 	w.scale(1)
 	w.settle(seats("server", 1)...)
@@ -468,10 +510,39 @@ func TestRenderFailed(t *testing.T) {
 	})
 	typ("12.9")
 	w.settle(seats("server", 1)...)
-	image("cuda12.9")
+	w.image("cuda12.9")
 	typ("12.8")
 	w.rolled(w.uids(), seats("server", 1)...)
-	image("cuda12.8")
+	w.image("cuda12.8")
+}
+
+// TestRuntimeVersionSkew: of the versions that the nodes tell, the lowest gives
+// the image, and the user hears once that they differ.
+func TestRuntimeVersionSkew(t *testing.T) {
+	const full, major, minor = "nvidia.com/cuda.runtime-version.full", "nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor"
+	w := newWorld(t, facts(lateFact), cards(2), onNodes(2),
+		labelled(map[string]string{full: "12.9.41"}, map[string]string{major: "12", minor: "8"}))
+	w.applyFacts(lateFact)
+	w.apply(servers(3, old))
+	w.settle(seats("server", 3)...)
+	w.image("cuda12.8")
+	w.until("an event", func() error { return w.event("RuntimeVersionSkew", "12.8, 12.9") })
+	w.rest()
+	w.once("RuntimeVersionSkew")
+
+	before, at := w.uids(), w.rec.now()
+	w.patch(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.nodes[1]}}, `[{"op": "replace", "path": "/metadata/labels/nvidia.com~1cuda.runtime.minor", "value": "9"}]`)
+	w.rolled(before, seats("server", 3)...)
+	w.image("cuda12.9")
+	w.equal("left", w.rec.left(at), []string{"server/2/0", "server/1/0", "server/0/0"})
+	if n := w.rec.fewestReady("server", 1, at); n != 2 {
+		t.Errorf("only %d were Ready", n)
+	}
+	w.rest()
+	w.once("RuntimeVersionSkew")
+	if err := w.event("RenderFailed", ""); err == nil {
+		t.Error("an event says that it failed")
+	}
 }
 
 const (
@@ -507,10 +578,11 @@ func TestStoreBlinks(t *testing.T) {
 	})
 	before := w.uids()
 	w.applyFacts(strings.Replace(bindingFact, "phase: Ready", "phase: Pending", 1))
-	time.Sleep(time.Second)
+	w.pass()
 	w.scale(4)
 	w.settle(seats("server", 4)...)
-	w.stays(4*time.Second, "nothing rolls", func() error { return w.settled(seats("server", 4)...) })
+	w.idle()
+	w.must(w.settled(seats("server", 4)...))
 	w.kept(before, seats("server", 3)...)
 	fourth, at := w.uids(), w.rec.now()
 	w.applyFacts(bindingFact)
@@ -542,8 +614,8 @@ func TestStoreNeverThere(t *testing.T) {
 	w := newWorld(t, facts(typeFact, bindingFact, poolFact, backendFact))
 	w.apply(with("kvCache: {poolRef: {name: dram}}", servers(2, old)))
 	made := w.deployment().CreationTimestamp
-	w.stays(100*time.Second, "it waits", func() error { return w.count(0) })
 	w.settle(seats("server", 2)...)
+	w.equal("made", w.rec.made(0), seats("server", 2))
 	for _, p := range w.pods() {
 		if d := p.CreationTimestamp.Sub(made.Time); d < 119*time.Second || d > 135*time.Second {
 			t.Errorf("%s was made after %s", p.Name, d)
@@ -562,9 +634,10 @@ func TestWeightsBlocked(t *testing.T) {
 	w.settle(seats("server", 2)...)
 	before := w.uids()
 	w.applyFacts(strings.Replace(artifactFact, `"True"`, `"False"`, 1))
-	time.Sleep(time.Second)
+	w.pass()
 	w.apply(spec(3, edited))
-	w.stays(6*time.Second, "nothing happens", func() error { return w.settled(seats("server", 2)...) })
+	w.idle()
+	w.must(w.settled(seats("server", 2)...))
 	w.kept(before, seats("server", 2)...)
 	at := w.rec.now()
 	w.applyFacts(artifactFact)

@@ -18,10 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,6 +37,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"gpustack.ai/mdc/compiler"
@@ -73,6 +77,12 @@ type world struct {
 	rec   *recorder
 	facts []string
 	sent  *traffic
+	// passes and cache are those of the agent in this process.
+	passes  *passes
+	cache   client.Reader
+	touched int
+	pool    localcluster.Pool
+	clock   clock
 	// behaviour is what the Pods of the next apply do.
 	behaviour localcluster.Behaviour
 	nodes     []string
@@ -85,12 +95,18 @@ type setup struct {
 	cards   int
 	nodes   int
 	pool    localcluster.Pool
+	labels  []map[string]string
 	noAgent bool
 }
 
-func cards(n int) option              { return func(_ *world, s *setup) { s.cards = n } }
-func onNodes(n int) option            { return func(_ *world, s *setup) { s.nodes = n } }
-func facts(f ...string) option        { return func(w *world, _ *setup) { w.facts = f } }
+func cards(n int) option       { return func(_ *world, s *setup) { s.cards = n } }
+func onNodes(n int) option     { return func(_ *world, s *setup) { s.nodes = n } }
+func facts(f ...string) option { return func(w *world, _ *setup) { w.facts = f } }
+
+// labelled gives the nodes labels, in order.
+func labelled(l ...map[string]string) option {
+	return func(_ *world, s *setup) { s.labels = l }
+}
 func withoutAgent(_ *world, s *setup) { s.noAgent = true }
 func preempting(_ *world, s *setup)   { s.pool.Preemption = true }
 
@@ -101,7 +117,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	}
 	t.Parallel()
 	c := shared.Get(t)
-	w := &world{T: t, Cluster: c, name: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), facts: []string{typeFact}, sent: &traffic{}}
+	w := &world{T: t, Cluster: c, name: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), facts: []string{typeFact}, sent: &traffic{}, passes: &passes{}}
 	s := &setup{cards: 16, nodes: 1}
 	for _, o := range options {
 		o(w, s)
@@ -116,22 +132,24 @@ func newWorld(t *testing.T, options ...option) *world {
 	labels := map[string]string{"pool": w.name}
 	for i := range s.nodes {
 		name := fmt.Sprintf("%s-%d", w.name, i)
-		w.must(c.AddNode(ctx, localcluster.Node{Name: name, Labels: labels, Devices: map[corev1.ResourceName]int{device: s.cards}}))
+		of := maps.Clone(labels)
+		if i < len(s.labels) {
+			maps.Copy(of, s.labels[i])
+		}
+		w.must(c.AddNode(ctx, localcluster.Node{Name: name, Labels: of, Devices: map[corev1.ResourceName]int{device: s.cards}}))
 		w.nodes = append(w.nodes, name)
 	}
 	w.must(c.AddNamespace(ctx, w.name))
 	s.pool.InstanceType, s.pool.Device, s.pool.Cards, s.pool.NodeLabels = w.name, device, s.cards*s.nodes, labels
-	w.must(c.SetPool(ctx, s.pool))
+	w.pool = s.pool
+	w.must(c.SetPool(ctx, w.pool))
 	w.must(c.AddQueue(ctx, w.name, queue, w.name))
-	t.Cleanup(func() {
+	t.Cleanup(func() { // the nodes stay: routers of other worlds may run there
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "m"}}
 		err := client.IgnoreNotFound(w.Patch(ctx, md, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 		err = errors.Join(err, c.RemoveNamespace(ctx, w.name), c.RemovePool(ctx, w.name))
-		for _, n := range w.nodes {
-			err = errors.Join(err, c.RemoveNode(ctx, n))
-		}
 		if err != nil {
 			t.Log(err)
 		}
@@ -164,14 +182,18 @@ func (w *world) startAgent(cfg *rest.Config) {
 	yes := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     newScheme(w.T),
+		Logger:     logr.New(passLog{passes: w.passes}),
 		Cache:      observe.CacheOptions([]string{w.name}),
 		Metrics:    server.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	w.must(err)
+	w.cache = mgr.GetCache()
 	counters, err := controller.NewMetrics(prometheus.NewRegistry())
 	w.must(err)
-	w.must(controller.Setup(ctx, mgr, controller.Options{Metrics: counters}))
+	labels, err := observe.ParseRuntimeLabels(observe.DefaultRuntimeLabels)
+	w.must(err)
+	w.must(controller.Setup(ctx, mgr, controller.Options{RuntimeLabels: labels, Metrics: counters, Now: w.clock.now}))
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
 	w.Cleanup(func() {
@@ -191,6 +213,8 @@ type traffic struct {
 	mu   sync.Mutex
 	// writes are "VERB path".
 	writes, denied []string
+	// written counts them all.
+	written int
 	// lose drops the answer to the next create of a Pod.
 	lose bool
 }
@@ -202,6 +226,7 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	what := r.Method + " " + r.URL.Path
 	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
 		t.writes = append(t.writes, what)
+		t.written++
 	}
 	if err == nil && res.StatusCode == http.StatusForbidden {
 		t.denied = append(t.denied, what)
@@ -243,6 +268,12 @@ func (t *traffic) take() map[string]int {
 	return n
 }
 
+func (t *traffic) total() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.written
+}
+
 func (t *traffic) loseNext() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -251,7 +282,7 @@ func (t *traffic) loseNext() {
 
 // ctx is for one step.
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(w.T.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.T.Context(), 4*time.Minute)
 	w.T.Cleanup(cancel)
 	return ctx
 }
@@ -267,16 +298,6 @@ func (w *world) must(err error) {
 func (w *world) until(what string, ask func() error) {
 	w.Helper()
 	w.must(localcluster.Eventually(w.ctx(), what, func(context.Context) error { return ask() }))
-}
-
-// stays makes sure that something goes on being so.
-func (w *world) stays(d time.Duration, what string, ask func() error) {
-	w.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if err := ask(); err != nil {
-			w.Fatalf("%s: %v", what, err)
-		}
-	}
 }
 
 // compile compiles the deployment m from a spec.
@@ -302,6 +323,9 @@ func (w *world) compile(spec string) []*unstructured.Unstructured {
 	objects, err := localcluster.Parse(b.Bytes())
 	w.must(err)
 	for _, o := range objects {
+		if o.GetKind() == "Deployment" { // a router on the node of another world would be left behind there
+			w.must(unstructured.SetNestedStringMap(o.Object, map[string]string{"pool": w.name}, "spec", "template", "spec", "nodeSelector"))
+		}
 		if o.GetKind() != "PodTemplate" {
 			continue
 		}
@@ -365,7 +389,70 @@ func (w *world) workloads() []kueue.Workload {
 	w.Helper()
 	var list kueue.WorkloadList
 	w.must(w.List(w.ctx(), &list, client.InNamespace(w.name)))
-	return list.Items
+	return slices.DeleteFunc(list.Items, func(wl kueue.Workload) bool { return wl.Name == sentinel })
+}
+
+// workload is the one of the Pod on a seat.
+func (w *world) workload(seat string) *kueue.Workload {
+	w.Helper()
+	group := w.pod(seat).Labels[podconstants.GroupNameLabel]
+	for _, wl := range w.workloads() {
+		if wl.Name == group {
+			return &wl
+		}
+	}
+	w.Fatalf("there is no Workload of %s", seat)
+	return nil
+}
+
+// waiting is nil when there is a Pod on each of the seats, and its Workload waits
+// for quota.
+func (w *world) waiting(seats ...string) error {
+	found := map[string]string{}
+	for _, p := range w.pods() {
+		if p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) > 0 {
+			found[seatOf(&p)] = p.Labels[podconstants.GroupNameLabel]
+		}
+	}
+	workloads := w.workloads()
+	for _, seat := range seats {
+		if !slices.ContainsFunc(workloads, func(wl kueue.Workload) bool {
+			return wl.Name == found[seat] && slices.ContainsFunc(wl.Status.Conditions, func(c metav1.Condition) bool {
+				return c.Type == kueue.WorkloadQuotaReserved && c.Status == metav1.ConditionFalse
+			})
+		}) {
+			return fmt.Errorf("%s does not wait", seat)
+		}
+	}
+	return nil
+}
+
+// quota changes the number of cards of the pool and waits until Kueue reckons
+// with it.
+func (w *world) quota(cards int) {
+	w.Helper()
+	w.pool.Cards = cards
+	w.must(w.SetPool(w.ctx(), w.pool))
+	w.until("Kueue knows the quota", func() error {
+		q := &kueue.ClusterQueue{}
+		if err := w.Get(w.ctx(), client.ObjectKey{Name: w.name}, q); err != nil {
+			return err
+		}
+		if c := meta.FindStatusCondition(q.Status.Conditions, kueue.ClusterQueueActive); c == nil || c.ObservedGeneration != q.Generation {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+}
+
+// image makes sure of a part of the image of every Pod.
+func (w *world) image(want string) {
+	w.Helper()
+	for _, p := range w.pods() {
+		if got := p.Spec.Containers[0].Image; !strings.Contains(got, want) {
+			w.Errorf("image %s", got)
+		}
+	}
 }
 
 // pod is the one of a seat.
@@ -409,7 +496,7 @@ func (w *world) settled(seats ...string) error {
 			return fmt.Errorf("%s (%s) is not Ready: %s, deleted %v", seatOf(&p), p.Name, p.Status.Phase, p.DeletionTimestamp)
 		}
 		found = append(found, seatOf(&p))
-		groups[p.Labels["kueue.x-k8s.io/pod-group-name"]] = true
+		groups[p.Labels[podconstants.GroupNameLabel]] = true
 	}
 	slices.Sort(found)
 	seats = slices.Clone(seats)
@@ -497,6 +584,20 @@ func (w *world) count(n int) error {
 	return nil
 }
 
+// priority makes a PriorityClass of the world's name, by which Kueue alone takes
+// anything away from others: the scheduler would take more.
+func (w *world) priority(value int32) {
+	w.Helper()
+	never := corev1.PreemptNever
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.name}, Value: value, PreemptionPolicy: &never}
+	w.must(w.Create(w.ctx(), class))
+	w.Cleanup(func() {
+		if err := w.Client.Delete(context.Background(), class); err != nil {
+			w.Log(err)
+		}
+	})
+}
+
 // compete creates a Pod that wants cards of the world's pool.
 func (w *world) compete(name string, cards int, priority string) {
 	w.Helper()
@@ -542,16 +643,30 @@ func (w *world) end(name string) {
 // event is nil when there is an event about the deployment whose text has a
 // part.
 func (w *world) event(reason, part string) error {
-	var list eventsv1.EventList
-	if err := w.List(w.ctx(), &list, client.InNamespace(w.name)); err != nil {
-		return err
-	}
-	for _, e := range list.Items {
-		if e.Reason == reason && strings.Contains(e.Note, part) {
+	w.Helper()
+	for _, e := range w.events(reason) {
+		if strings.Contains(e.Note, part) {
 			return nil
 		}
 	}
 	return fmt.Errorf("no event %s", reason)
+}
+
+// events are those for a reason.
+func (w *world) events(reason string) []eventsv1.Event {
+	w.Helper()
+	var list eventsv1.EventList
+	w.must(w.List(w.ctx(), &list, client.InNamespace(w.name)))
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
+}
+
+// once makes sure that there is one event for a reason, and that it was not
+// repeated.
+func (w *world) once(reason string) {
+	w.Helper()
+	if all := w.events(reason); len(all) != 1 || all[0].Series != nil {
+		w.Errorf("events %s: %v", reason, all)
+	}
 }
 
 // forgive forgets what was denied.
