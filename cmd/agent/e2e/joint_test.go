@@ -232,10 +232,7 @@ func TestPark(t *testing.T) {
 	w.clock.ahead.Store(0)
 	w.patch(w.workloadOf("prefill", 0), `[{"op": "replace", "path": "/spec/active", "value": true}]`)
 	w.holds("prefill", 0, held)
-	w.told("prefill", 0, kueue.CheckStatePending, "1 of 2")
-	if m := w.workloadOf("prefill", 0).Status.AdmissionChecks[0].Message; strings.Contains(m, joint.Marker) {
-		t.Errorf("still marked: %s", m)
-	}
+	w.told("prefill", 0, kueue.CheckStatePending, "1 of 2", "stays reserved")
 	w.room(3)
 	w.settle("prefill/0/0", "decode/0/0")
 	w.kept(before, "prefill/0/0", "decode/0/0")

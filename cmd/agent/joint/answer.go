@@ -97,6 +97,7 @@ func (v Verdict) Answer(w *Workload, now time.Time) Answer {
 		if a.Park = left < 0; a.Park {
 			a.Message = v.parked(w)
 		} else {
+			a.Message += ". What this Workload has been given stays reserved meanwhile"
 			a.After = min(look, left+more)
 		}
 	}
@@ -122,7 +123,7 @@ func (w *Workload) waitsSince(now time.Time) time.Time {
 
 // parked is the message of a Workload that is parked.
 func (v Verdict) parked(w *Workload) string {
-	return fmt.Sprintf("%s After %s of waiting this Workload was deactivated and its quota given back. It had waited so: %s. "+
+	return fmt.Sprintf("%s After %s of waiting this Workload was deactivated and its quota given back: %s. "+
 		"Applying the same manifests again does not change this. Either free capacity and reactivate every parked Workload, this one with "+
 		"\"%s\", or delete the ModelDeployment and create it again", Marker, Bound, v.Message, Unpark(w.Namespace, w.Name))
 }

@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 		"nothing is declared":        {w: deployment(0, 0, 1), ready: true},
 		"all reserved":               {w: deployment(1, 1, 1).replica("prefill", 0, reserved(), live).replica("decode", 0, reserved(), live), ready: true},
 		"some admitted already":      {w: deployment(1, 1, 1).replica("prefill", 0, admitted(), live).replica("decode", 0, reserved(), live), ready: true},
-		"one waits":                  {w: deployment(1, 1, 1).replica("prefill", 0, reserved(), live).replica("decode", 0, waits(), live), settled: true, says: []string{"1 of 2", "role decode", "stays reserved"}},
+		"one waits":                  {w: deployment(1, 1, 1).replica("prefill", 0, reserved(), live).replica("decode", 0, waits(), live), settled: true, says: []string{"1 of 2", "role decode"}},
 		"both wait":                  {w: deployment(1, 1, 1).replica("prefill", 0, waits(), live).replica("decode", 0, waits(), live), settled: true, says: []string{"0 of 2", "roles prefill, decode"}},
 		"no Workload yet":            {w: deployment(1, 1, 1).replica("prefill", 0, reserved(), live).replica("decode", 0, nil, live), settled: true, says: []string{"1 of 2", "role decode"}},
 		"no Pod yet":                 {w: deployment(1, 2, 1).replica("prefill", 0, reserved(), live).replica("decode", 0, reserved(), live), says: []string{"role decode", "resolves itself"}},
@@ -145,6 +145,7 @@ func TestAnswer(t *testing.T) {
 	var (
 		open    = Verdict{Ready: true, Message: "all"}
 		wait    = Verdict{Settled: true, Message: "1 of 2"}
+		told    = "1 of 2. What this Workload has been given stays reserved meanwhile"
 		forming = Verdict{Message: "forming"}
 	)
 	for name, c := range map[string]struct {
@@ -165,35 +166,35 @@ func TestAnswer(t *testing.T) {
 		},
 		"is told": {
 			wait, ago(time.Minute), []Entry{{State: Pending, Since: ago(time.Minute)}},
-			Answer{State: Pending, Message: "1 of 2", Write: true, After: look},
+			Answer{State: Pending, Message: told, Write: true, After: look},
 		},
 		"knows": {
-			wait, ago(time.Minute), []Entry{{State: Pending, Message: "1 of 2", Since: ago(time.Minute)}},
-			Answer{State: Pending, Message: "1 of 2", After: look},
+			wait, ago(time.Minute), []Entry{{State: Pending, Message: told, Since: ago(time.Minute)}},
+			Answer{State: Pending, Message: told, After: look},
 		},
 		"is told in other words": {
 			wait, ago(time.Minute), []Entry{{State: Pending, Message: "0 of 2", Since: ago(time.Minute)}},
-			Answer{State: Pending, Message: "1 of 2", Write: true, Reworded: true, After: look},
+			Answer{State: Pending, Message: told, Write: true, Reworded: true, After: look},
 		},
 		"closes again": {
 			wait, ago(time.Hour), []Entry{{State: Ready, Message: "all", Since: ago(time.Hour)}},
-			Answer{State: Pending, Message: "1 of 2", Write: true, After: look},
+			Answer{State: Pending, Message: told, Write: true, After: look},
 		},
 		"shortly before the bound": {
-			wait, ago(time.Hour), []Entry{{State: Pending, Message: "1 of 2", Since: ago(Bound - 10*time.Second)}},
-			Answer{State: Pending, Message: "1 of 2", After: 11 * time.Second},
+			wait, ago(time.Hour), []Entry{{State: Pending, Message: told, Since: ago(Bound - 10*time.Second)}},
+			Answer{State: Pending, Message: told, After: 11 * time.Second},
 		},
 		"at the bound": {
-			wait, ago(time.Hour), []Entry{{State: Pending, Message: "1 of 2", Since: ago(Bound)}},
-			Answer{State: Pending, Message: "1 of 2", After: time.Second},
+			wait, ago(time.Hour), []Entry{{State: Pending, Message: told, Since: ago(Bound)}},
+			Answer{State: Pending, Message: told, After: time.Second},
 		},
 		"the reservation is younger than the entry": {
-			wait, ago(time.Minute), []Entry{{State: Pending, Message: "1 of 2", Since: ago(2 * Bound)}},
-			Answer{State: Pending, Message: "1 of 2", After: look},
+			wait, ago(time.Minute), []Entry{{State: Pending, Message: told, Since: ago(2 * Bound)}},
+			Answer{State: Pending, Message: told, After: look},
 		},
 		"of two entries the younger counts": {
-			wait, ago(2 * Bound), []Entry{{State: Pending, Message: "1 of 2", Since: ago(2 * Bound)}, {State: Pending, Message: "1 of 2", Since: ago(time.Minute)}},
-			Answer{State: Pending, Message: "1 of 2", After: look},
+			wait, ago(2 * Bound), []Entry{{State: Pending, Message: told, Since: ago(2 * Bound)}, {State: Pending, Message: told, Since: ago(time.Minute)}},
+			Answer{State: Pending, Message: told, After: look},
 		},
 		"what forms is never parked": {
 			forming, ago(3 * Bound), []Entry{{State: Pending, Message: "forming", Since: ago(3 * Bound)}},

@@ -52,7 +52,7 @@ func Judge(obs *converge.Observation) Verdict {
 	case len(s.assembling) > 0:
 		return Verdict{Message: fmt.Sprintf("Waits for the Pods of %s, which are being created; this resolves itself", roles(s.assembling))}
 	}
-	return Verdict{Settled: true, Message: fmt.Sprintf("%d of %d replicas hold quota; waits for quota of %s. What this Workload has been given stays reserved meanwhile",
+	return Verdict{Settled: true, Message: fmt.Sprintf("%d of %d replicas hold quota; waits for quota of %s",
 		s.reserved, s.total, roles(s.waiting))}
 }
 
