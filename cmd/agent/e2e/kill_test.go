@@ -6,14 +6,25 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"log"
 	"math/rand/v2"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"gpustack.ai/mdc/cmd/agent/localcluster"
 )
@@ -25,15 +36,34 @@ const (
 	kills = 3
 )
 
+// fleet is a kind of deployment, of which there may be any number of replicas.
+type fleet struct {
+	spec  func(replicas int, seed string) string
+	seats func(replicas int) []string
+	// roles that have so many replicas each, and size the Pods of one.
+	roles []string
+	size  int
+}
+
+var fleets = map[string]fleet{
+	"servers": {servers, func(n int) []string { return seats("server", n) }, []string{"server"}, 1},
+	"pairs":   {pairs, members, []string{"server"}, 2},
+	"disaggregated": {
+		func(n int, seed string) string { return disaggregated(n, n, seed) },
+		func(n int) []string { return both(n, n) }, []string{"prefill", "decode"}, 1,
+	},
+}
+
 // TestKilled kills the agent at any moment of rollouts and scales: another one
 // always goes on to what is declared, and nothing is lost on the way.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	t.Run("servers", func(t *testing.T) { testKilled(t, servers, func(n int) []string { return seats("server", n) }, 1) })
-	t.Run("pairs", func(t *testing.T) { testKilled(t, pairs, members, 2) })
+	for name, f := range fleets {
+		t.Run(name, func(t *testing.T) { testKilled(t, f) })
+	}
 }
 
-func testKilled(t *testing.T, spec func(int, string) string, seats func(int) []string, size int) {
+func testKilled(t *testing.T, f fleet) {
 	w := newWorld(t, withoutAgent)
 	left := kills
 	if s := os.Getenv(soak); s != "" {
@@ -49,8 +79,8 @@ func testKilled(t *testing.T, spec func(int, string) string, seats func(int) []s
 	behaviours := []localcluster.Behaviour{localcluster.Normal, localcluster.Killed, {Stop: 3 * time.Second}, {Ready: 2 * time.Second}}
 	replicas, version := 3, 0
 	w.behaviour = behaviours[0]
-	w.apply(spec(replicas, "--seed, '0'"))
-	w.settle(seats(replicas)...)
+	w.apply(f.spec(replicas, "--seed, '0'"))
+	w.settle(f.seats(replicas)...)
 	for stage := 0; left > 0; stage++ {
 		before, at := w.uids(), w.rec.now()
 		was, edit := replicas, random.IntN(4) > 0
@@ -62,12 +92,12 @@ func testKilled(t *testing.T, spec func(int, string) string, seats func(int) []s
 			w.behaviour = behaviours[random.IntN(len(behaviours))]
 		}
 		what := fmt.Sprintf("stage %d: %d to %d replicas, edit %v, %+v", stage, was, replicas, edit, w.behaviour)
-		w.apply(spec(replicas, fmt.Sprintf("--seed, '%d'", version)))
+		w.apply(f.spec(replicas, fmt.Sprintf("--seed, '%d'", version)))
 		done := func() error {
-			if err := w.settled(seats(replicas)...); err != nil || !edit {
+			if err := w.settled(f.seats(replicas)...); err != nil || !edit {
 				return err
 			}
-			return w.replaced(before, seats(min(was, replicas))...)
+			return w.replaced(before, f.seats(min(was, replicas))...)
 		}
 		for done() != nil && left > 0 {
 			time.Sleep(time.Duration(50+random.IntN(4000)) * time.Millisecond)
@@ -77,20 +107,22 @@ func testKilled(t *testing.T, spec func(int, string) string, seats func(int) []s
 		}
 		w.until(what, done)
 		if !edit {
-			w.kept(before, seats(min(was, replicas))...)
+			w.kept(before, f.seats(min(was, replicas))...)
 		}
 		least := min(was, replicas)
 		if edit && replicas <= was {
 			least--
 		}
-		if n := w.rec.fewestReady("server", size, at); n < least {
-			t.Errorf("%s: only %d were Ready", what, n)
+		for _, role := range f.roles {
+			if n := w.rec.fewestReady(role, f.size, at); n < least {
+				t.Errorf("%s: only %d %s were Ready", what, n, role)
+			}
 		}
 		made := replicas
 		if !edit {
 			made = max(0, replicas-was)
 		}
-		if m := w.rec.made(at); len(m) != made*size {
+		if m := w.rec.made(at); len(m) != made*f.size*len(f.roles) {
 			t.Errorf("%s: made %q", what, m)
 		}
 		t.Log(what)
@@ -99,28 +131,80 @@ func testKilled(t *testing.T, spec func(int, string) string, seats func(int) []s
 
 // program is an agent that can be killed.
 type program struct {
-	w   *world
 	cmd *exec.Cmd
+	// sent is what it wrote, where it was started through a proxy.
+	sent *traffic
 }
 
+var binary struct {
+	once sync.Once
+	file string
+	err  error
+}
+
+// build builds the agent.
+func build(w *world) string {
+	w.Helper()
+	binary.once.Do(func() {
+		binary.file = filepath.Join(w.Dir, "agent")
+		out, err := exec.CommandContext(w.ctx(), "go", "build", "-o", binary.file, "gpustack.ai/mdc/cmd/agent").CombinedOutput()
+		if err != nil {
+			binary.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	w.must(binary.err)
+	return binary.file
+}
+
+// startProgram starts an agent that is alone.
 func startProgram(w *world) *program {
 	w.Helper()
 	_, kubeconfig, err := setUpAccount(w.Cluster)
 	w.must(err)
-	binary := filepath.Join(w.Dir, "agent-"+w.name)
-	if _, err := os.Stat(binary); err != nil {
-		out, err := exec.CommandContext(w.ctx(), "go", "build", "-o", binary, "gpustack.ai/mdc/cmd/agent").CombinedOutput()
-		if err != nil {
-			w.Fatalf("%v: %s", err, out)
-		}
-	}
-	log, err := os.OpenFile(binary+".log", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return start(w, kubeconfig, "--leader-elect=false")
+}
+
+// startCandidate starts an agent that works only while it leads.
+func startCandidate(w *world) *program {
+	w.Helper()
+	cfg, _, err := setUpAccount(w.Cluster)
 	w.must(err)
-	defer log.Close()
-	p := &program{w, exec.Command(binary,
-		"--kubeconfig="+kubeconfig, "--namespaces="+w.name, "--leader-elect=false",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0")}
-	p.cmd.Stderr = log
+	transport, err := rest.TransportFor(cfg)
+	w.must(err)
+	server, err := url.Parse(cfg.Host)
+	w.must(err)
+	sent := &traffic{next: transport}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(server) },
+		Transport:     sent,
+		FlushInterval: -1, // watches
+		ErrorLog:      log.New(io.Discard, "", 0),
+	})
+	w.Cleanup(proxy.Close)
+	kubeconfig := filepath.Join(w.TempDir(), "kubeconfig")
+	w.must(os.WriteFile(kubeconfig, fmt.Appendf(nil, "{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}", proxy.URL), 0o600))
+	p := start(w, kubeconfig, "--leader-election-namespace="+agentNamespace)
+	p.sent = sent
+	return p
+}
+
+func start(w *world, kubeconfig string, args ...string) *program {
+	w.Helper()
+	p := &program{cmd: exec.Command(build(w), append(args,
+		"--kubeconfig="+kubeconfig, "--namespaces="+w.name,
+		"--metrics-bind-address=0", "--health-probe-bind-address=0")...)}
+	if w.log == "" {
+		w.log = filepath.Join(w.Dir, "agent-"+w.name+".log")
+		w.Cleanup(func() {
+			if said, err := os.ReadFile(w.log); w.Failed() {
+				w.Logf("the agents said %v:\n%s", err, said)
+			}
+		})
+	}
+	said, err := os.OpenFile(w.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	w.must(err)
+	defer said.Close()
+	p.cmd.Stderr = said
 	w.must(p.cmd.Start())
 	w.Cleanup(p.kill)
 	return p
@@ -132,4 +216,81 @@ func (p *program) kill() {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
 	}
+}
+
+// TestLeaderKilled: of two agents one works; when it is killed in a rollout, the
+// other goes on with it.
+func TestLeaderKilled(t *testing.T) {
+	w := newWorld(t, withoutAgent)
+	holder := func() string {
+		lease := &coordinationv1.Lease{}
+		if err := w.Get(w.ctx(), client.ObjectKey{Namespace: agentNamespace, Name: "mdc-agent"}, lease); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+		if lease.Spec.HolderIdentity == nil {
+			return ""
+		}
+		return *lease.Spec.HolderIdentity
+	}
+	waits := func(p *program) {
+		t.Helper()
+		w.until("it waits", func() error {
+			if p.sent.elections() == 0 {
+				return errors.New("it has not asked who leads")
+			}
+			return nil
+		})
+	}
+	silent := func(p *program) {
+		t.Helper()
+		if n := p.sent.take(); len(n) > 0 {
+			t.Errorf("the one that waits wrote %v", n)
+		}
+	}
+
+	first := startCandidate(w)
+	w.until("it leads", func() error {
+		if holder() == "" {
+			return errors.New("nobody does")
+		}
+		return nil
+	})
+	leader := holder()
+	second := startCandidate(w)
+	w.apply(servers(3, old))
+	w.settle(seats("server", 3)...)
+	waits(second)
+
+	before, at := w.uids(), w.rec.now()
+	w.behaviour.Ready = 2 * time.Second
+	w.apply(servers(3, edited))
+	w.until("the rollout has begun", func() error {
+		if len(w.rec.made(at)) == 0 {
+			return errors.New("it has not")
+		}
+		return nil
+	})
+	first.kill()
+	silent(second)
+	killed := w.rec.now()
+	w.rolled(before, seats("server", 3)...)
+	if now := holder(); now == leader {
+		t.Errorf("%s still leads", now)
+	}
+	w.equal("left", w.rec.left(at), []string{"server/2/0", "server/1/0", "server/0/0"})
+	w.equal("made", w.rec.made(at), []string{"server/2/0", "server/1/0", "server/0/0"})
+	if n := w.rec.fewestReady("server", 1, at); n != 2 {
+		t.Errorf("only %d were Ready", n)
+	}
+	n := second.sent.take()
+	left, made := len(w.rec.left(killed)), len(w.rec.made(killed))
+	if left == 0 || n["DELETE pods"] != left || n["POST pods"] != made {
+		t.Errorf("the second wrote %v, and %d Pods left and %d were made", n, left, made)
+	}
+
+	third := startCandidate(w) // the first comes back
+	waits(third)
+	w.scale(4)
+	w.settle(seats("server", 4)...)
+	silent(third)
 }

@@ -86,6 +86,8 @@ type world struct {
 	// behaviour is what the Pods of the next apply do.
 	behaviour localcluster.Behaviour
 	nodes     []string
+	// log is the file of agents that are programs.
+	log string
 }
 
 // option changes a world before it starts.
@@ -215,6 +217,8 @@ type traffic struct {
 	writes, denied []string
 	// written counts them all.
 	written int
+	// leases counts requests about the lease of the leader.
+	leases int
 	// lose drops the answer to the next create of a Pod.
 	lose bool
 }
@@ -224,7 +228,10 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	what := r.Method + " " + r.URL.Path
-	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
+	switch {
+	case strings.Contains(r.URL.Path, "/leases"):
+		t.leases++
+	case r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/"):
 		t.writes = append(t.writes, what)
 		t.written++
 	}
@@ -272,6 +279,12 @@ func (t *traffic) total() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.written
+}
+
+func (t *traffic) elections() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.leases
 }
 
 func (t *traffic) loseNext() {
