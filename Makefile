@@ -18,9 +18,10 @@ test: cluster-tools ## run all tests
 lint: ## run golangci-lint
 	$(LINT) golangci-lint run ./...
 
-generate: ## regenerate deepcopy functions and CustomResourceDefinitions
+generate: ## regenerate deepcopy functions, CustomResourceDefinitions and schemas of documents
 	$(TOOL) controller-gen object paths=./compiler/api/...
 	$(TOOL) controller-gen crd paths=./compiler/api/... output:crd:dir=compiler/api/v1/crds
+	cd testdata/tools && go run ./documents ../..
 
 verify: generate ## fail when generated files are not up to date
 	git diff --exit-code -- compiler/api

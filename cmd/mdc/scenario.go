@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +25,9 @@ func (a *app) scenario(s *simulation) ([]simulate.Input, error) {
 		return nil, failure(err)
 	}
 	c := &cast{app: a, flags: s.flags, dir: filepath.Dir(s.scenario), in: simulate.Input{Scenario: sc}}
+	if err := c.present(sc); err != nil {
+		return nil, failure(err)
+	}
 	c.flags.facts = append(slices.Clone(c.flags.facts), c.beside(sc.Facts...)...)
 	// Files that only an edit names are not deployments of their own.
 	exclude := []string{s.scenario}
@@ -63,6 +67,32 @@ func (c *cast) beside(paths ...string) (out []string) {
 		out = append(out, p)
 	}
 	return out
+}
+
+// present refuses paths of a scenario that do not exist.
+func (c *cast) present(sc *simulate.Scenario) error {
+	named := map[string]string{}
+	for i, path := range sc.Deployments {
+		named[fmt.Sprintf("deployments[%d]", i)] = path
+	}
+	for i, path := range sc.Facts {
+		named[fmt.Sprintf("facts[%d]", i)] = path
+	}
+	for i, e := range sc.Events {
+		if e.Edit != "" {
+			named[fmt.Sprintf("events[%d].edit", i)] = e.Edit
+		}
+	}
+	var problems simulate.Problems
+	for _, field := range slices.Sorted(maps.Keys(named)) {
+		if path := c.beside(named[field])[0]; !c.fs.Exists(path) {
+			problems = append(problems, sc.Problem(field, path+": no such file or directory")...)
+		}
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
 }
 
 // apply adds an edition of deployments: the first one, or that of an edit, which

@@ -23,8 +23,15 @@ func newSchema(a *app) *cobra.Command {
 		Short: "Print JSON schemas for editors and CI",
 		Long: `Print the JSON schema of a kind, ModelDeployment by default. With --output-dir
 write the schemas of all kinds as <group>/<kind>_<version>.json, the layout that
-editors and kubeconform look for.`,
+editors and kubeconform look for.
+
+Scenario is the file that "mdc simulate --scenario" reads, Simulation what
+"mdc simulate -o json" prints; both are plain documents without apiVersion and
+kind. An editor completes a scenario that begins with
+
+  # yaml-language-server: $schema=schemas/mdc.gpustack.ai/scenario_v1.json`,
 		Example: `  mdc schema > modeldeployment.json
+  mdc schema simulation > simulation.json
   mdc schema --output-dir schemas
   kubeconform -schema-location default \
     -schema-location 'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json' .`,

@@ -5,13 +5,16 @@ package simulate
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// mostPods is how many Pods can be played in reasonable time.
-const mostPods = 512
+// How many Pods can be played in reasonable time: of one deployment, whose
+// rollout looks at all of them for each, and of all.
+const (
+	mostPods    = 256
+	mostPodsAll = 1024
+)
 
 // check compares a scenario with its deployments.
 func (p *play) check() error {
@@ -166,27 +169,42 @@ func (c *check) seats(d *player, e *Event, field string) {
 
 // size refuses what would take too long.
 func (c *check) size() {
-	pods := 0
+	const remedy = "lower replicas and capacity by the same factor"
+	all := 0
 	for _, d := range c.players {
-		most := map[string]int32{}
-		for _, r := range d.first.ModelDeployment.Spec.Roles {
-			most[r.Name] = r.Replicas
-		}
-		for _, e := range d.edits {
-			for _, r := range e.ModelDeployment.Spec.Roles {
-				most[r.Name] = max(most[r.Name], r.Replicas)
-			}
-		}
-		for i := range c.scenario.Events {
-			if e := &c.scenario.Events[i]; e.Scale != nil && d.answers(e.Deployment) {
-				most[e.Scale.Role] = max(most[e.Scale.Role], e.Scale.Replicas)
-			}
-		}
-		for _, role := range slices.Sorted(maps.Keys(most)) {
-			pods += int(most[role]) * int(d.world.Roles[d.role(role)].Size)
+		pods := c.pods(d)
+		if all += pods; pods > mostPods {
+			c.problem("deployments", "%s has up to %d Pods, and a simulation takes %d of one deployment; %s", d.name(), pods, mostPods, remedy)
 		}
 	}
-	if pods > mostPods {
-		c.problem("", "%d Pods are too many to simulate, the most are %d; play fewer deployments, or lower replicas and capacity by the same factor", pods, mostPods)
+	if all > mostPodsAll {
+		c.problem("deployments", "there are up to %d Pods, and a simulation takes %d; %s", all, mostPodsAll, remedy)
 	}
+}
+
+// pods is how many a deployment has at most.
+func (c *check) pods(d *player) (n int) {
+	most := make([]int32, len(d.roles))
+	declared := func(role string, replicas int32) {
+		if r := d.role(role); r >= 0 {
+			most[r] = max(most[r], replicas)
+		}
+	}
+	for _, r := range d.first.ModelDeployment.Spec.Roles {
+		declared(r.Name, r.Replicas)
+	}
+	for _, e := range d.edits {
+		for _, r := range e.ModelDeployment.Spec.Roles {
+			declared(r.Name, r.Replicas)
+		}
+	}
+	for i := range c.scenario.Events {
+		if e := &c.scenario.Events[i]; e.Scale != nil && c.players[c.play.about(e)] == d {
+			declared(e.Scale.Role, e.Scale.Replicas)
+		}
+	}
+	for r, replicas := range most {
+		n += int(replicas) * int(d.world.Roles[r].Size)
+	}
+	return n
 }

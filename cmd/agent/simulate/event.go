@@ -57,7 +57,7 @@ func (e *Event) fields() (out []string) {
 // common reports whether an event is about no deployment in particular.
 func (e *Event) common() bool { return e.Edit != "" || e.Capacity != nil }
 
-// text tells what happens.
+// text tells what happens, when that is about no Pod.
 func (e *Event) text() string {
 	switch {
 	case e.Edit != "":
@@ -70,11 +70,8 @@ func (e *Event) text() string {
 			changes = append(changes, fmt.Sprintf("%s %d", name, e.Capacity[name]))
 		}
 		return "capacity: " + strings.Join(changes, ", ")
-	case e.Delete:
-		return "deployment deleted"
 	}
-	a := e.actions()[0]
-	return fmt.Sprintf("%s: %s/%d", a.text, a.seat.Role, a.seat.Ordinal)
+	return "deployment deleted"
 }
 
 // Order is that in which the events happen, by their place in the file.

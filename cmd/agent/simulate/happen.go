@@ -38,7 +38,7 @@ func (p *play) happen(i int) error {
 		field := fmt.Sprintf("events[%d].%s", i, actions[0].field)
 		return Problems{p.scenario.places.problem(field, "at %s %s", clock(p.now), err)}
 	}
-	return d.disturb(e, st, actions[0].text)
+	return d.disturb(&actions[0], st)
 }
 
 // capacity sets cards, which is news to every deployment that uses them.
@@ -52,7 +52,7 @@ func (p *play) capacity(e *Event) {
 			_, ok := e.Capacity[p.pools[r.pool].name]
 			return ok
 		}) {
-			d.record.event(d, e.text())
+			d.record.note(d, e.text())
 		}
 	}
 }
@@ -106,20 +106,29 @@ func (d *player) change(e *Event) error {
 }
 
 // disturb lets an event happen to a Pod or a Workload.
-func (d *player) disturb(e *Event, st model.Step, why string) error {
+func (d *player) disturb(a *action, st model.Step) error {
 	switch st.Kind {
 	case model.Preempt:
 		d.preempted(st)
 	case model.LoseNode:
 		d.paused[st.Pod] = d.state.Pod(st.Pod).Phase == model.Ready
 	}
-	d.record.event(d, e.text())
+	d.record.event(d, fmt.Sprintf("%s: %s", a.text, d.seat(a)))
 	after, err := d.world.Apply(d.state, st)
 	if err != nil {
 		return err
 	}
-	d.move(after, why)
+	d.move(after, a.text)
 	return nil
+}
+
+// seat spells whom an action is about.
+func (d *player) seat(a *action) string {
+	where := fmt.Sprintf("%s/%d", a.seat.Role, a.seat.Ordinal)
+	if !a.whole() && d.world.Roles[d.role(a.seat.Role)].Size > 1 {
+		where += fmt.Sprintf("/%d", a.seat.Member)
+	}
+	return where
 }
 
 // role is the place of a role, or -1.
@@ -130,7 +139,7 @@ func (d *player) role(name string) int {
 // step finds the Pod or the Workload of an event.
 func (d *player) step(a *action) (model.Step, error) {
 	st := model.Step{Kind: a.kind, Role: int16(d.role(a.seat.Role)), Ordinal: int16(a.seat.Ordinal)}
-	where := fmt.Sprintf("%s/%d", a.seat.Role, a.seat.Ordinal)
+	where := d.seat(a)
 	if a.whole() {
 		switch wl := d.state.Group(st.Role, st.Ordinal); {
 		case wl == nil || wl.Deleting || !wl.Reserved:
@@ -139,9 +148,6 @@ func (d *player) step(a *action) (model.Step, error) {
 			return st, fmt.Errorf("%s is being evicted already", where)
 		}
 		return st, nil
-	}
-	if d.world.Roles[st.Role].Size > 1 {
-		where += fmt.Sprintf("/%d", a.seat.Member)
 	}
 	for i := range d.state.Pods {
 		pod := &d.state.Pods[i]

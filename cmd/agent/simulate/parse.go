@@ -158,7 +158,7 @@ func (r *reader) readScalar(n *yaml.Node, v reflect.Value, field string) {
 		d, err := time.ParseDuration(n.Value)
 		switch {
 		case err != nil:
-			r.problem(field, "%q is not a time such as 90s or 1h30m", n.Value)
+			r.problem(field, "%q is not a time such as 90s or 1h30m, of a year at most", n.Value)
 		case d < 0:
 			r.problem(field, "%s is negative; times count from the start", n.Value)
 		case d > longest:
@@ -224,6 +224,18 @@ func (r *reader) within(field string, n, least, most int) {
 	}
 }
 
+// complete reports whether a mapping has all of some fields.
+func (r *reader) complete(field string, names ...string) bool {
+	ok := true
+	for _, name := range names {
+		if _, there := r.places.nodes[field+"."+name]; !there {
+			r.problem(field, "has no %s", name)
+			ok = false
+		}
+	}
+	return ok
+}
+
 func (r *reader) event(e *Event, field string, until *Duration) {
 	if _, ok := r.places.nodes[field+".at"]; !ok {
 		r.problem(field, "has no at; say when it happens, as in at: 10m")
@@ -248,10 +260,11 @@ func (r *reader) event(e *Event, field string, until *Duration) {
 		r.problem(field+".capacity", "name an InstanceType and its cards, as in {l40s: 8}")
 	}
 	r.cards(field+".capacity", e.Capacity)
-	if e.Scale != nil {
+	if e.Scale != nil && r.complete(field+".scale", "role", "replicas") {
 		r.within(field+".scale.replicas", int(e.Scale.Replicas), 1, mostReplicas)
 	}
 	for _, a := range e.actions() {
+		r.complete(field+"."+a.field, "role")
 		r.within(field+"."+a.field+".ordinal", int(a.seat.Ordinal), 0, mostReplicas-1)
 		r.within(field+"."+a.field+".member", int(a.seat.Member), 0, mostMembers-1)
 		if a.whole() && a.seat.Member != 0 {

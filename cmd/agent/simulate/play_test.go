@@ -68,7 +68,7 @@ func TestMultiPodRollout(t *testing.T) {
 	if s.LowestReady == nil || *s.LowestReady != s.Replicas-1 {
 		t.Errorf("lowest %v of %d", s.LowestReady, s.Replicas)
 	}
-	if s.Created != 2*int(s.Replicas) || s.Deleted != s.Created {
+	if s.Created != 2*s.Replicas || s.Deleted != s.Created {
 		t.Errorf("%d Pods created, %d deleted", s.Created, s.Deleted)
 	}
 }

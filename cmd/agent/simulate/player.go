@@ -54,7 +54,7 @@ type role struct {
 }
 
 // settling is how long decisions may depend on time alone.
-const settling = 30 * time.Second
+const settling = 10 * time.Second
 
 // mostMade keeps to what an ID can count.
 const mostMade = 60_000
@@ -146,16 +146,19 @@ func (d *player) looks() (time.Duration, bool) {
 	return max(d.again, d.now), d.again > 0
 }
 
-// steps are what may happen next, besides passes and reservations.
+// steps are what may happen next, besides reservations and passes, so that no
+// decision is asked for.
 func (d *player) steps() []model.Step {
 	if !d.there || d.state == d.listed {
 		return d.possible
 	}
 	d.listed, d.possible, d.waiting = d.state, d.possible[:0], d.waiting[:0]
-	d.world.Now = born.Add(d.now)
+	world := *d.world
+	world.Now = born.Add(d.now)
+	world.Decide = func(*model.World, *model.Snapshot) model.Outcome { return model.Outcome{} }
 	known := d.due
 	d.due = make(map[model.Step]time.Duration, len(known))
-	for _, st := range d.world.Steps(d.state, nil) {
+	for _, st := range world.Steps(d.state, nil) {
 		at, ok := known[st]
 		switch {
 		case unasked(st.Kind), st.Kind == model.Pass:

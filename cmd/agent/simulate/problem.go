@@ -93,6 +93,11 @@ func (p *places) problem(field, format string, args ...any) *Problem {
 	}
 }
 
+// Problem is one with a field of the scenario.
+func (s *Scenario) Problem(field, message string) Problems {
+	return Problems{s.places.problem(field, "%s", message)}
+}
+
 // instead tells what could have been meant.
 func instead(typed string, possible []string) string {
 	if meant, ok := source.Suggest(typed, possible); ok {

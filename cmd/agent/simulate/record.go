@@ -16,7 +16,7 @@ type recorder struct {
 	entries []Entry
 	rows    map[[2]int16]*row
 	roles   []tally
-	// changed is when a Pod last changed.
+	// changed is when a Pod, or what is declared, last changed.
 	changed time.Duration
 }
 
@@ -25,7 +25,7 @@ type tally struct {
 	seen             bool
 	lowest           int32
 	lowestAt         time.Duration
-	created, deleted int
+	created, deleted int32
 }
 
 func (r *recorder) start(d *player) {
@@ -34,10 +34,15 @@ func (r *recorder) start(d *player) {
 	r.track(d, d.state)
 }
 
-// event notes something that happens from outside.
+// event notes something that happens to the deployment from outside.
 func (r *recorder) event(d *player, text string) {
-	r.entries = append(r.entries, Entry{At: clock(d.now), Event: text, time: d.now})
+	r.note(d, text)
 	r.changed = d.now
+}
+
+// note notes something that happens around the deployment.
+func (r *recorder) note(d *player, text string) {
+	r.entries = append(r.entries, Entry{At: clock(d.now), Event: text, time: d.now})
 }
 
 func stageOf(p *model.Pod) Stage {

@@ -73,9 +73,11 @@ type RoleTiming struct {
 
 // Event is one thing that happens from outside: it has exactly one field besides
 // at and deployment.
+//
+// +kubebuilder:validation:MinProperties=2
+// +kubebuilder:validation:MaxProperties=3
 type Event struct {
-	// At is when, from the start.
-	// +optional
+	// At is when, counted from the start.
 	At Duration `json:"at"`
 	// Deployment is the one that the event is about, as name or namespace/name;
 	// needed when there are several. An edit and capacity are about none.
@@ -145,9 +147,6 @@ type Seat struct {
 }
 
 // Duration is a time as in 90s or 1h30m, of a year at most.
-//
-// +kubebuilder:validation:Type=string
-// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$|^0$`
 type Duration time.Duration
 
 // or is the duration, or another one when there is none.

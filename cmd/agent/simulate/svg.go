@@ -98,9 +98,9 @@ func (c *chart) text(x float64, y int, attrs, s string) {
 
 func (c *chart) draw(y int) {
 	c.text(margin, y+14, `font-size="16" font-weight="600" fill="#0f172a"`, c.r.Namespace+"/"+c.r.Name)
-	outcome := "not as declared after " + c.r.Until
+	outcome := fmt.Sprintf("not as declared after %s", c.r.Until)
 	if c.r.Settled != "" {
-		outcome = "as declared from " + c.r.Settled + " on"
+		outcome = fmt.Sprintf("as declared from %s on", c.r.Settled)
 	}
 	c.text(margin, y+34, `fill="#475569"`, outcome)
 	c.legend(y + 24)

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package jsonschema derives JSON schemas for editors and CI from the
-// CustomResourceDefinitions.
+// CustomResourceDefinitions, and from the schemas of the documents that are no
+// Kubernetes objects.
 package jsonschema
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -18,6 +21,11 @@ import (
 
 // draft is the version of JSON schema that editors and kubeconform read.
 const draft = "http://json-schema.org/draft-07/schema#"
+
+// documents are generated from Go types: "<group>_<kind>_<version>.yaml".
+//
+//go:embed documents/*.yaml
+var documents embed.FS
 
 // Schemas returns every schema by its path in the layout that editors and
 // kubeconform look for: "<group>/<kind>_<version>.json", in lower case.
@@ -36,6 +44,22 @@ func Schemas() (map[string][]byte, error) {
 			out[path(&crd, version.Name)] = doc
 		}
 	}
+	files, err := fs.Glob(documents, "documents/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := documents.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := convertDocument(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "documents/"), ".yaml")
+		out[strings.Replace(name, "_", "/", 1)+".json"] = doc
+	}
 	return out, nil
 }
 
@@ -52,11 +76,23 @@ func convert(crd *apiextensionsv1.CustomResourceDefinition, version apiextension
 	if err := json.Unmarshal(b, &root); err != nil {
 		return nil, err
 	}
-	strict(root)
 	properties := root["properties"].(map[string]any)
 	properties["apiVersion"].(map[string]any)["const"] = crd.Spec.Group + "/" + version.Name
 	properties["kind"].(map[string]any)["const"] = crd.Spec.Names.Kind
 	root["required"] = append([]any{"apiVersion", "kind"}, list(root["required"])...)
+	return finish(root)
+}
+
+func convertDocument(text []byte) ([]byte, error) {
+	var root map[string]any
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	return finish(root)
+}
+
+func finish(root map[string]any) ([]byte, error) {
+	strict(root)
 	root["$schema"] = draft
 	return json.MarshalIndent(root, "", "  ")
 }
