@@ -97,6 +97,8 @@ func (s *sandbox) explain(namespace string) {
 	fmt.Printf(`
   # Give a deployment another number of replicas.
   kubectl edit modeldeployments -n %[1]s
+  # Take cards away: new replicas wait, and those of several roles for each other.
+  kubectl edit clusterqueues NAME
   # Let a Pod hang, or end uncleanly, when it is deleted; let it crash.
   kubectl annotate pod -n %[1]s NAME localcluster.gpustack.ai/stop=never    # or 20s
   kubectl annotate pod -n %[1]s NAME localcluster.gpustack.ai/exit=143
