@@ -25,6 +25,7 @@ const (
 	eventRenderFailed       = "RenderFailed"
 	eventTenantMismatch     = "TenantMismatch"
 	eventTenantNotSeparated = "TenantNotSeparated"
+	eventPinnedFactStale    = "PinnedFactStale"
 	eventRuntimeVersionSkew = "RuntimeVersionSkew"
 	eventServiceMissing     = "ServiceMissing"
 	eventQueueAmbiguous     = "QueueAmbiguous"
@@ -90,6 +91,13 @@ func roleNotes(v *observe.View, r *observe.Role) (out []note) {
 			key: eventTenantNotSeparated + "/" + r.Spec.Name, reason: eventTenantNotSeparated, action: "Create", about: template,
 			message: fmt.Sprintf("Role %q names the tenant %q, and the store of pool %q keeps tenants apart no more: all that reach it share its blocks",
 				r.Spec.Name, v.Chain.Domain(), v.Chain.Binding.Spec.PoolRef.Name),
+		})
+	}
+	for _, p := range r.Pins {
+		out = append(out, note{
+			key: strings.Join([]string{eventPinnedFactStale, r.Spec.Name, string(p.Name), p.Compiled, p.Live}, "/"), reason: eventPinnedFactStale, action: "Pinned" + string(p.Name), about: template,
+			message: fmt.Sprintf("Role %q was compiled with %s %q, and the cluster has %q by now; refresh the fact and compile again, or leave it out of Git to follow the cluster",
+				r.Spec.Name, p.Name, p.Compiled, p.Live),
 		})
 	}
 	if len(r.Queues) > 1 {

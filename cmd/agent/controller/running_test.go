@@ -156,6 +156,26 @@ func TestNodesTellVersion(t *testing.T) {
 	})
 }
 
+// TestPinned: that a value in Git is outdated is said once, and changes nothing.
+func TestPinned(t *testing.T) {
+	w := newWorld(t)
+	w.typeOf("12.8")
+	w.apply(w.compile(strings.Replace(ten, "10", "1", 1), pinnedFact))
+	w.until("the type in the cache", func() bool {
+		typ := &v1.InstanceType{}
+		err := w.r.Cache.Get(t.Context(), client.ObjectKey{Name: "pool-a"}, typ)
+		return err == nil && typ.Status.Detail.RuntimeVersion == "12.8"
+	})
+	w.passes("m", 3)
+	if image := w.pods()[0].Spec.Containers[0].Image; image != "gpustack/runner:cuda12.9-vllm0.29.0" {
+		t.Errorf("image %s", image)
+	}
+	w.until("an event", func() bool {
+		e := w.events("PinnedFactStale")
+		return len(e) == 1 && strings.Contains(e[0], `"12.9"`) && strings.Contains(e[0], `"12.8"`)
+	})
+}
+
 func (w *world) node(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + name, Labels: labels}}
 }

@@ -46,6 +46,7 @@ func (p *pass) wait(s *roleState, ordinal int32) Wait {
 	case slices.ContainsFunc(p.pods, func(pod *Pod) bool { return !pod.Deleting && !pod.Managed }):
 		return WaitUnmanaged
 	case p.obs.Weights.Blocked:
+		p.within(delivery)
 		return WaitWeights
 	case p.firstStart():
 		p.within(p.obs.Created.Add(firstCache).Sub(p.now))

@@ -19,6 +19,9 @@ const firstCache = 2 * time.Minute
 // without Pods.
 const collected = 5 * time.Second
 
+// delivery is how soon a pass looks again at weights that cannot be delivered.
+const delivery = time.Minute
+
 // Decide returns what to do about a deployment. A plan with NeedLive asks for an
 // observation that has Live.
 func Decide(obs *Observation, now time.Time) Plan {

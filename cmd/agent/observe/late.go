@@ -95,6 +95,22 @@ func (r *Reader) queue(ctx context.Context, v *View, role *Role) (name string, s
 	return name, several, nil
 }
 
+// pins are the values of a role that are compiled in and outdated.
+func (r *Reader) pins(ctx context.Context, role *Role) ([]Pin, error) {
+	live := map[replica.LateName]string{replica.LateClientEndpoint: role.view.Chain.endpoint()}
+	typ, err := get[v1.InstanceType](ctx, r, client.ObjectKey{Name: role.Spec.InstanceType})
+	if err != nil {
+		return nil, err
+	}
+	if typ != nil {
+		live[replica.LateQueueName] = typ.Status.Entrance
+	}
+	if len(role.Versions) > 0 {
+		live[replica.LateRuntimeVersion] = role.Versions[0]
+	}
+	return role.pins(live), nil
+}
+
 // chooseQueue takes the first queue by name, unless Pods use another one: a new
 // queue must not move what already runs.
 func chooseQueue(candidates, used []string) string {

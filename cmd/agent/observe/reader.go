@@ -155,6 +155,9 @@ func (r *Reader) readRoles(ctx context.Context, v *View) error {
 			return err
 		}
 		role.bind()
+		if role.Pins, err = r.pins(ctx, role); err != nil {
+			return err
+		}
 		v.Roles = append(v.Roles, role)
 
 		out := declared(md, role.Spec)

@@ -34,6 +34,8 @@ type Role struct {
 	Stale bool
 	// Fault is what is wrong with the template; empty: nothing.
 	Fault Fault
+	// Pins are values that were compiled in and that the cluster has otherwise.
+	Pins []Pin
 	// TenantNotSeparated: it names a tenant to a store that keeps none apart.
 	TenantNotSeparated bool
 

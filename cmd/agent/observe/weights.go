@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
-	"gpustack.ai/mdc/compiler/replica"
 )
 
 // Why weights do not arrive.
@@ -104,10 +103,7 @@ func otherRevision(a *v1.ModelArtifact, t *corev1.PodTemplateSpec) string {
 			return ""
 		}
 	}
-	for _, c := range t.Spec.Containers {
-		if c.Name != replica.MainContainer {
-			continue
-		}
+	if c := mainContainer(t); c != nil {
 		if i := slices.Index(c.Command, flagRevision); i >= 0 && i+1 < len(c.Command) && c.Command[i+1] != r.Revision {
 			return fmt.Sprintf(message, a.Name, r.Revision, c.Command[i+1])
 		}
