@@ -21,19 +21,36 @@ import (
 //
 // It leaves out names, namespace and owner.
 func Fingerprint(pod *corev1.Pod) (string, error) {
-	annotations := maps.Clone(pod.Annotations)
-	delete(annotations, v1.AnnotationPodSpecHash)
-	defaulted := pod.Spec.DeepCopy()
-	setDefaults(defaulted)
-	spec, err := tree(defaulted)
+	c, err := contentOf(pod)
 	if err != nil {
 		return "", err
 	}
-	return hash(struct {
-		Labels      map[string]string `json:"labels"`
-		Annotations map[string]string `json:"annotations"`
-		Spec        any               `json:"spec"`
-	}{pod.Labels, annotations, spec})
+	return hash(c)
+}
+
+// Content is the JSON form of what Fingerprint hashes.
+func Content(pod *corev1.Pod) (any, error) {
+	c, err := contentOf(pod)
+	if err != nil {
+		return nil, err
+	}
+	return tree(c)
+}
+
+// content is what makes a Pod.
+type content struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	Spec        any               `json:"spec"`
+}
+
+func contentOf(pod *corev1.Pod) (c content, err error) {
+	c.Labels, c.Annotations = pod.Labels, maps.Clone(pod.Annotations)
+	delete(c.Annotations, v1.AnnotationPodSpecHash)
+	defaulted := pod.Spec.DeepCopy()
+	setDefaults(defaulted)
+	c.Spec, err = tree(defaulted)
+	return c, err
 }
 
 // tree is the JSON form of a value. The keys of its objects are written in
