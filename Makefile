@@ -34,6 +34,8 @@ fuzz: ## run every fuzz target for FUZZTIME
 	go test -run '^$$' -fuzz '^FuzzKustomize$$' -fuzztime $(FUZZTIME) ./compiler/source
 	go test -run '^$$' -fuzz '^FuzzCompile$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 5x ./compiler
 	go test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) ./compiler/argv
+	go test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
+	go test -run '^$$' -fuzz '^FuzzPlay$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
 
 cluster-tools: ## build the programs of a local cluster, for the tests that need one; half an hour, once
 	go run ./testdata/cluster/build

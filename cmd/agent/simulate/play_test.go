@@ -18,7 +18,7 @@ import (
 )
 
 // compiled compiles an example with some text replaced.
-func compiled(t *testing.T, example string, replace ...string) *compiler.Deployment {
+func compiled(t testing.TB, example string, replace ...string) *compiler.Deployment {
 	t.Helper()
 	disk := filesys.MakeFsOnDisk()
 	memory := filesys.MakeFsInMemory()
@@ -38,6 +38,7 @@ func compiled(t *testing.T, example string, replace ...string) *compiler.Deploym
 	out, findings := compiler.Compile(compiler.Input{Objects: set.Objects})
 	if out == nil {
 		t.Fatal(findings)
+		return nil
 	}
 	return &out.Deployments[0]
 }
