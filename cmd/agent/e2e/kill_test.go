@@ -33,7 +33,7 @@ import (
 // name says more.
 const (
 	soak  = "MDC_SOAK"
-	kills = 3
+	kills = 5
 )
 
 // fleet is a kind of deployment, of which there may be any number of replicas.

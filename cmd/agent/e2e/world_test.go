@@ -146,12 +146,15 @@ func newWorld(t *testing.T, options ...option) *world {
 	w.pool = s.pool
 	w.must(c.SetPool(ctx, w.pool))
 	w.must(c.AddQueue(ctx, w.name, queue, w.name))
-	t.Cleanup(func() { // the nodes stay: routers of other worlds may run there
+	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "m"}}
 		err := client.IgnoreNotFound(w.Patch(ctx, md, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 		err = errors.Join(err, c.RemoveNamespace(ctx, w.name), c.RemovePool(ctx, w.name))
+		for _, n := range w.nodes {
+			err = errors.Join(err, c.RemoveNode(ctx, n))
+		}
 		if err != nil {
 			t.Log(err)
 		}
@@ -336,7 +339,7 @@ func (w *world) compile(spec string) []*unstructured.Unstructured {
 	objects, err := localcluster.Parse(b.Bytes())
 	w.must(err)
 	for _, o := range objects {
-		if o.GetKind() == "Deployment" { // a router on the node of another world would be left behind there
+		if o.GetKind() == "Deployment" { // a router on a node of another world would be stuck when that goes
 			w.must(unstructured.SetNestedStringMap(o.Object, map[string]string{"pool": w.name}, "spec", "template", "spec", "nodeSelector"))
 		}
 		if o.GetKind() != "PodTemplate" {
