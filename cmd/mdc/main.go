@@ -84,6 +84,7 @@ on into PodTemplates and Services that a GitOps host applies.`,
 	})
 	root.AddCommand(
 		newBuild(a),
+		newPlan(a),
 		newPods(a),
 		newFn(a),
 		newGraph(a),

@@ -74,7 +74,7 @@ func compare(path string, old, now any, out *[]Change) {
 		}
 		return
 	}
-	*out = append(*out, Change{Path: path, Old: hide(path, old), New: hide(path, now)})
+	*out = append(*out, Change{Path: path, Old: show(path, old), New: show(path, now)})
 }
 
 func isObject(v any) bool {
@@ -195,11 +195,8 @@ func isFlag(s string) bool { return strings.HasPrefix(s, "-") && !strings.Contai
 // starts reports whether an argument is there and no flag.
 func starts(args []string, i int) bool { return i < len(args) && !strings.HasPrefix(args[i], "-") }
 
-// line is a run of arguments as one would type it; nil when there is none.
-func line(args []string) any {
-	if len(args) == 0 {
-		return nil
-	}
+// line is a run of arguments as one would type it.
+func line(args []string) string {
 	var quoted []string
 	for _, a := range args {
 		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`{}[]*?;&|<>()#") {
@@ -212,32 +209,36 @@ func line(args []string) any {
 
 // brief tells what an element is that only one side has: a variable by its value,
 // a container by its image.
-func brief(path string, element any) any {
+func brief(path string, element any) string {
 	m, ok := element.(map[string]any)
 	if !ok {
-		return nil
+		return ""
 	}
 	for _, field := range []string{"value", "image", "mountPath"} {
 		if v, ok := m[field].(string); ok {
-			return hide(path, v)
+			return show(path, v)
 		}
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil
-	}
-	return diag.Mask(string(text))
+	return show(path, m)
 }
 
-// hide hides a text that may be a secret by the name of what holds it.
-func hide(path string, v any) any {
+// show spells a value. One that may be a secret by the name of its variable is
+// hidden.
+func show(path string, v any) string {
 	text, ok := v.(string)
+	if v == nil {
+		return ""
+	}
 	if !ok {
-		return v
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return diag.Mask(string(b))
 	}
 	_, name, found := strings.Cut(path, ".env[")
 	if !found {
-		return v
+		return text
 	}
 	name, _, _ = strings.Cut(name, "]")
 	prefix := name + ": "

@@ -7,7 +7,6 @@
 package impact
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,42 +21,52 @@ import (
 
 // Deployment is what becomes of one deployment.
 type Deployment struct {
-	Namespace, Name string
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Refused is why the API server would not take the edit. Then nothing becomes
+	// of the rest.
+	Refused []Refusal `json:"refused"`
 	// Roles are those of both sides, in the order of the edit.
-	Roles []Role
+	Roles []Role `json:"roles"`
 	// Objects are the objects in Git that differ.
-	Objects []Object
+	Objects []Object `json:"objects"`
 }
 
 // Role is what becomes of the replicas of a role, by ordinal.
 type Role struct {
-	Name string
+	Name string `json:"name"`
 	// Turnover are replicas that are replaced, one at a time and the highest
 	// first.
-	Turnover Turnover
-	// Added and Removed are replicas of one side only, Untouched those whose Pods
-	// stay as they are.
-	Added, Removed, Untouched []int32
+	Turnover Turnover `json:"turnover"`
+	// Added and Removed are replicas of one side only.
+	Added   []int32 `json:"added"`
+	Removed []int32 `json:"removed"`
+	// Untouched are replicas whose Pods stay as they are.
+	Untouched []int32 `json:"untouched"`
 }
 
 // Turnover are the replicas of a role whose Pods differ.
 type Turnover struct {
-	Replicas []int32
-	// Pods is how many that are in all.
-	Pods int
+	Replicas []int32 `json:"replicas"`
+	// Pods is how many Pods these replicas have in all.
+	Pods int `json:"pods"`
 	// Because are the fields in which they differ.
-	Because []Change
+	Because []Change `json:"because"`
 }
 
-// Change is a field of a Pod that differs. A list that is a command line differs
-// by the arguments that differ. Nil is an absent value; what may be a secret is
-// hidden.
+// Change is a field of a Pod that differs.
 type Change struct {
-	Path     string
-	Old, New any
+	// Path is that of the field. An element of a list is named by what tells it
+	// apart: spec.containers[main].image.
+	Path string `json:"path"`
+	// Old and New are the values, of a command line the arguments that differ.
+	// An absent one is empty. What may be a secret is hidden.
+	Old string `json:"old"`
+	New string `json:"new"`
 }
 
 // Kind is how an object differs.
+// +kubebuilder:validation:Enum=added;changed;removed
 type Kind string
 
 // The kinds of change.
@@ -69,12 +78,13 @@ const (
 
 // Object is one object that differs.
 type Object struct {
-	Kind, Name string
-	Change     Kind
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Change Kind   `json:"change"`
 }
 
 // Of compares two compiles. A nil output has no deployments.
-func Of(before, after *compiler.Output) ([]Deployment, error) {
+func Of(before, after *compiler.Output) (*Plan, error) {
 	type pair struct{ old, new *compiler.Deployment }
 	pairs := map[[2]string]*pair{}
 	at := func(d *compiler.Deployment) *pair {
@@ -87,9 +97,9 @@ func Of(before, after *compiler.Output) ([]Deployment, error) {
 	each(before, func(d *compiler.Deployment) { at(d).old = d })
 	each(after, func(d *compiler.Deployment) { at(d).new = d })
 	old, now := byDeployment(before), byDeployment(after)
-	var out []Deployment
+	plan := &Plan{Deployments: []Deployment{}}
 	for key, p := range pairs {
-		d := Deployment{Namespace: key[0], Name: key[1]}
+		d := Deployment{Namespace: key[0], Name: key[1], Refused: []Refusal{}}
 		var err error
 		if d.Roles, err = roles(p.old, p.new); err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", d.Namespace, d.Name, err)
@@ -97,12 +107,10 @@ func Of(before, after *compiler.Output) ([]Deployment, error) {
 		if d.Objects, err = objects(old[key], now[key]); err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", d.Namespace, d.Name, err)
 		}
-		out = append(out, d)
+		plan.Deployments = append(plan.Deployments, d)
 	}
-	slices.SortFunc(out, func(a, b Deployment) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	return out, nil
+	plan.sort()
+	return plan, nil
 }
 
 func each(o *compiler.Output, do func(*compiler.Deployment)) {
@@ -150,7 +158,8 @@ func (s side) replicas() int32 {
 }
 
 // roles compares the roles of both sides.
-func roles(before, after *compiler.Deployment) (out []Role, err error) {
+func roles(before, after *compiler.Deployment) ([]Role, error) {
+	out := []Role{}
 	var names []string
 	for _, d := range []*compiler.Deployment{after, before} {
 		if d == nil {
@@ -163,7 +172,10 @@ func roles(before, after *compiler.Deployment) (out []Role, err error) {
 		}
 	}
 	for _, name := range names {
-		r := Role{Name: name}
+		r := Role{
+			Name: name, Turnover: Turnover{Replicas: []int32{}, Because: []Change{}},
+			Added: []int32{}, Removed: []int32{}, Untouched: []int32{},
+		}
 		old, now := sideOf(before, name), sideOf(after, name)
 		for n := range max(old.replicas(), now.replicas()) {
 			switch {
@@ -200,7 +212,7 @@ func (r *Role) compare(ordinal int32, before, after side) error {
 			continue
 		}
 		differs = true
-		if r.Turnover.Because == nil && changes == nil {
+		if len(r.Turnover.Because)+len(changes) == 0 {
 			if changes, err = differences(old, now); err != nil {
 				return err
 			}
@@ -212,9 +224,7 @@ func (r *Role) compare(ordinal int32, before, after side) error {
 	}
 	r.Turnover.Replicas = append(r.Turnover.Replicas, ordinal)
 	r.Turnover.Pods += int(after.role.Size)
-	if r.Turnover.Because == nil {
-		r.Turnover.Because = changes
-	}
+	r.Turnover.Because = append(r.Turnover.Because, changes...)
 	return nil
 }
 
@@ -241,6 +251,7 @@ func objects(before, after []emit.Object) (out []Object, err error) {
 	if err != nil {
 		return nil, err
 	}
+	out = []Object{}
 	all := slices.Concat(after, before)
 	emit.Sort(all)
 	for _, x := range all {

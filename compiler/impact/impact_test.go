@@ -5,10 +5,11 @@ package impact
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"gpustack.ai/mdc/compiler"
@@ -73,7 +74,7 @@ func TestOf(t *testing.T) {
 			old: []string{"d: " + server(1, "")}, new: []string{"d: " + server(1, ", extraArgs: [--enable-x, --y=z]")},
 			roles: []Role{{Name: "server", Turnover: Turnover{
 				Replicas: []int32{0}, Pods: 1,
-				Because: []Change{{"spec.containers[main].command", nil, "--enable-x --y=z"}},
+				Because: []Change{{"spec.containers[main].command", "", "--enable-x --y=z"}},
 			}}},
 			objects: "changed PodTemplate d-server; changed ModelDeployment d",
 		},
@@ -86,7 +87,7 @@ func TestOf(t *testing.T) {
 					{"spec.containers[main].command", "--api-key ***", "--api-key ***"},
 					{"spec.containers[main].env[HF_TOKEN].value", "***", "***"},
 					{"spec.containers[main].env[MODE].value", "a", "b"},
-					{"spec.containers[main].env[MORE]", nil, "c"},
+					{"spec.containers[main].env[MORE]", "", "c"},
 				},
 			}}},
 			objects: "changed PodTemplate d-server; changed ModelDeployment d",
@@ -151,12 +152,12 @@ func TestOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := got[0]
+			d := got.Deployments[0]
 			if d.Namespace != "team-a" || d.Name != "d" {
 				t.Fatalf("%s/%s", d.Namespace, d.Name)
 			}
-			if !reflect.DeepEqual(d.Roles, c.roles) {
-				t.Errorf("roles\n%+v, want\n%+v", d.Roles, c.roles)
+			if diff := cmp.Diff(c.roles, d.Roles, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
 			}
 			var objects []string
 			for _, o := range d.Objects {

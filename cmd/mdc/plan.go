@@ -1,0 +1,201 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gpustack.ai/mdc/compiler"
+	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/impact"
+)
+
+var planPrinters = map[string]func(*impact.Plan, io.Writer) error{
+	"text":     (*impact.Plan).Text,
+	"json":     (*impact.Plan).JSON,
+	"markdown": (*impact.Plan).Markdown,
+}
+
+// planning is what the flags of the command say.
+type planning struct {
+	flags    inputFlags
+	old      []string
+	base     string
+	format   string
+	exitCode bool
+}
+
+func newPlan(a *app) *cobra.Command {
+	p := &planning{}
+	c := &cobra.Command{
+		Use:   "plan [PATH...]",
+		Short: "Tell what an edit does to the running replicas",
+		Long: `Compile the deployments as they were and as they are, and tell for each role
+which replicas turn over, and because of which fields of their Pods; which are
+added or removed; which stay as they are; and which objects in Git differ. An
+edit that the API server would refuse is refused here.
+
+The deployments as they were are in --old, or what PATH and --facts were at the
+revision --base of the git repository around them. With --old, --facts is for
+both sides, so an edit of a fact is seen with --base only.`,
+		Example: `  mdc plan deployments --facts facts --base origin/main
+  mdc plan deployments --facts facts --base origin/main -o markdown > comment.md
+  mdc plan deployment.yaml --old deployed.yaml --facts facts.yaml --exit-code`,
+		RunE: func(c *cobra.Command, paths []string) error { return a.plan(c.Context(), p, paths) },
+	}
+	p.flags.add(c)
+	formatFlag(c, &p.format, "text", "json", "markdown")
+	c.Flags().StringArrayVar(&p.old, "old", nil, "file or directory of the deployments as they were (repeatable)")
+	c.Flags().StringVar(&p.base, "base", "", "git revision of the deployments as they were")
+	c.Flags().BoolVar(&p.exitCode, "exit-code", false, "exit with 1 when a replica turns over")
+	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
+	return c
+}
+
+func (a *app) plan(ctx context.Context, p *planning, paths []string) error {
+	if (p.base == "") == (len(p.old) == 0) {
+		return errors.New("plan: give either --base or --old")
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	before := &edition{in: &input{flags: &p.flags}}
+	var err error
+	if p.base != "" {
+		before, err = a.atRevision(ctx, p, paths)
+	} else {
+		before, err = a.former(&p.flags, p.old, func(file string) string { return file })
+	}
+	if err != nil {
+		return err
+	}
+	in, err := a.read(&p.flags, paths, besides(p.old, paths)...)
+	if err != nil {
+		return err
+	}
+	// That all go is an edit too.
+	after, err := a.compile(in, emptiness{allowed: before.out != nil && len(before.out.Deployments) > 0})
+	if err != nil {
+		return err
+	}
+	result, err := impact.Of(before.out, after)
+	if err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	refused, err := a.refusals(in, before)
+	if err != nil {
+		return err
+	}
+	result.Refuse(refused)
+	if p.format != "text" || !refused.HasErrors() {
+		if err := planPrinters[p.format](result, a.stdout); err != nil {
+			return err
+		}
+	}
+	if refused.HasErrors() || p.exitCode && result.Rolls() {
+		return errFindings
+	}
+	return nil
+}
+
+// refusals are the errors about an edit that is fine by itself; they are
+// printed.
+func (a *app) refusals(in *input, before *edition) (errs diag.List, err error) {
+	if before.out == nil {
+		return nil, nil
+	}
+	for _, f := range compiler.Validate(compiler.Input{
+		Objects: in.judged(), Facts: in.facts.Objects, Namespace: in.flags.namespace,
+	}, before.judged()).Sorted() {
+		if f.Severity == diag.Error {
+			errs = append(errs, f)
+		}
+	}
+	if !errs.HasErrors() {
+		return nil, nil
+	}
+	return errs, a.report(in, errs)
+}
+
+// former compiles the deployments as they were. What mdc warned of then is of no
+// interest; what it refuses now is, under the name that shown gives a file.
+func (a *app) former(flags *inputFlags, paths []string, shown func(file string) string) (*edition, error) {
+	in, err := a.read(flags, paths)
+	if err != nil {
+		return nil, err
+	}
+	out, findings := compiler.Compile(compiler.Input{
+		Objects: in.judged(), Facts: in.facts.Objects, Namespace: flags.namespace, Version: version(),
+	})
+	findings = slices.Concat(in.objects.Findings, in.facts.Findings, findings).Sorted()
+	if !findings.HasErrors() {
+		return &edition{in, out}, nil
+	}
+	files := map[string]string{}
+	var errs diag.List
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			name := shown(f.File)
+			files[name], f.File = f.File, name
+			errs = append(errs, f)
+		}
+	}
+	fmt.Fprintln(a.stderr, "the deployments as they were do not compile:")
+	line := func(p diag.Position) (string, bool) {
+		p.File = files[p.File]
+		return in.line(p)
+	}
+	if err := (diag.Text{Color: a.color, Line: line}).Print(a.stderr, errs); err != nil {
+		return nil, err
+	}
+	return nil, errFindings
+}
+
+// atRevision compiles the deployments as they were at a revision.
+func (a *app) atRevision(ctx context.Context, p *planning, paths []string) (*edition, error) {
+	dir, err := os.MkdirTemp("", "mdc-plan-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	tree, err := checkOut(ctx, p.base, dir)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	flags := p.flags
+	flags.facts = nil
+	for _, f := range p.flags.facts {
+		then, err := tree.paths([]string{f})
+		switch {
+		case errors.Is(err, errOutside): // the same on both sides
+			then = []string{f}
+		case err != nil:
+			return nil, fmt.Errorf("plan: %w", err)
+		}
+		flags.facts = append(flags.facts, then...)
+	}
+	old, err := tree.paths(paths)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if len(old) == 0 { // they are new
+		return &edition{in: &input{flags: &p.flags}}, nil
+	}
+	return a.former(&flags, old, func(file string) string {
+		rel, err := filepath.Rel(tree.root, file)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			return file
+		}
+		return p.base + ":" + filepath.ToSlash(rel)
+	})
+}
