@@ -118,7 +118,7 @@ func (c *cast) apply(edit string, paths []string, exclude ...string) error {
 		}
 	}
 	for _, o := range e.judged() {
-		if at := slices.IndexFunc(c.stored, func(s *source.Object) bool { return sameObject(s, o) }); at >= 0 {
+		if at := slices.IndexFunc(c.stored, func(s *source.Object) bool { return e.in.sameObject(s, o) }); at >= 0 {
 			c.stored[at] = o
 		} else {
 			c.stored = append(c.stored, o)

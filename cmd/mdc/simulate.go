@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -194,15 +195,17 @@ func (in *input) inherit(stored []*source.Object) {
 	facts.Objects = slices.Clone(facts.Objects)
 	given := slices.Concat(in.objects.Objects, facts.Objects)
 	for _, o := range stored {
-		if !compiler.IsModelDeployment(o) && !slices.ContainsFunc(given, func(g *source.Object) bool { return sameObject(g, o) }) {
+		if !compiler.IsModelDeployment(o) && !slices.ContainsFunc(given, func(g *source.Object) bool { return in.sameObject(g, o) }) {
 			facts.Objects = append(facts.Objects, o)
 		}
 	}
 	in.facts = &facts
 }
 
-func sameObject(a, b *source.Object) bool {
-	return a.Group() == b.Group() && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
+// sameObject reports whether one of two objects takes the place of the other.
+func (in *input) sameObject(a, b *source.Object) bool {
+	namespace := func(o *source.Object) string { return cmp.Or(o.Namespace, in.flags.namespace) }
+	return a.Group() == b.Group() && a.Kind == b.Kind && namespace(a) == namespace(b) && a.Name == b.Name
 }
 
 // judgeEdit refuses an edit that the API server would refuse. What is wrong

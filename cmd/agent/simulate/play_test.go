@@ -119,19 +119,87 @@ func TestPairWaitsAsAWhole(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
+	const file = "deployments: [a]\n"
 	for text, want := range map[string]string{
-		"{}":                                   "deployments: name at least one",
-		"deployments: [a]\nuntil: -1s":         "s.yaml:2:8: until: -1s is negative",
-		"deployments: [a]\nwhatever: 1":        "unknown field",
-		"deployments: [a]\nevents: [{at: 1m}]": "says nothing that happens",
+		"":                                       "s.yaml: the file is empty",
+		"hello":                                  "s.yaml:1:1: must be a mapping",
+		"a: [\nb: }":                             "not YAML",
+		file + "---\n" + file:                    "one YAML document",
+		"{}":                                     "deployments: name at least one",
+		"deployments: a":                         "s.yaml:1:14: deployments: must be a list",
+		"deployments: [{a: b}]":                  "deployments[0]: must be a single value",
+		"deployments: ['']":                      "deployments[0]: is empty",
+		file + file:                              "deployments stands twice",
+		file + "whatever: 1":                     `s.yaml:2:1: whatever: unknown field "whatever"; there are deployments, `,
+		file + "<<: {running: true}":             `unknown field "<<"`,
+		file + "until: -1s":                      "s.yaml:2:8: until: -1s is negative",
+		file + "until: 0s":                       "until: must be more than 0s",
+		file + "until: 9999h":                    "a simulation lasts at most 8760h0m0s",
+		file + "until: 99999999999h":             "is not a time",
+		file + "running: 1":                      `running: "1" is not true or false`,
+		file + "capacity: {x: -1}":               "s.yaml:2:15: capacity[x]: -1 is not between 0 and 1000000",
+		file + "capacity: {x: 1.5}":              `capacity[x]: "1.5" is not a whole number`,
+		file + "capacity: {x: 9999999999}":       "9999999999 is out of range",
+		file + "timing: {roles: {r: 5m}}":        "timing.roles[r]: must be a mapping",
+		file + "events: [{at: 1m}]":              "events[0]: says nothing that happens",
+		file + "events: [{delete: true}]":        "events[0]: has no at",
+		file + "events: [{at: 5, delete: true}]": `events[0].at: "5" is not a time`,
+		file + "events: [{at: 3h, delete: true}]\nuntil: 2h":                              "events[0].at: 3h0m0s is after the end, 2h0m0s; raise until",
+		file + "events: [{at: 1m, delete: true, edit: b}]":                                "events[0]: has edit and delete",
+		file + "events: [{at: 1m, deployment: x, edit: b}]":                               "edit is about no deployment in particular",
+		file + "events: [{at: 1m, capacity: {}}]":                                         "events[0].capacity: name an InstanceType",
+		file + "events: [{at: 1m, scale: {role: r, replicas: 0}}]":                        "0 is not between 1 and 1024",
+		file + "events: [{at: 1m, scale: {role: r, replicas: 1000000000}}]":               "1000000000 is not between 1 and 1024",
+		file + "events: [{at: 1m, scale: {role: r}}]":                                     "events[0].scale: has no replicas",
+		file + "events: [{at: 1m, failPod: {ordinal: -1}}]":                               "events[0].failPod: has no role",
+		file + "events: [{at: 1m, evict: {role: r, member: 1}}]":                          "Kueue treats a replica as a whole",
+		file + "events: [{at: x, delete: true}, {at: 1m, delete: 7}]\nuntil: y\nfact: []": `s.yaml:4:1: fact: unknown field "fact"; did you mean "facts"?`,
 	} {
 		if _, err := Parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	s, err := Parse("s.yaml", []byte("deployments: [a]\nevents: [{at: 1h30m, evict: {role: r, ordinal: 2}}]"))
-	if err != nil || time.Duration(s.Events[0].At) != 90*time.Minute || s.Events[0].Evict.Ordinal != 2 {
+	s, err := Parse("s.yaml", []byte("deployments: &here [a]\nfacts: *here\nevents: [{at: 1h30m, evict: {role: r, ordinal: 2}}]"))
+	if err != nil || time.Duration(s.Events[0].At) != 90*time.Minute || s.Events[0].Evict.Ordinal != 2 || s.Facts[0] != "a" {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestOrder: events of one moment happen in the order of the file.
+func TestOrder(t *testing.T) {
+	scale := func(n int32) Event { return Event{At: Duration(time.Minute), Scale: &Scale{"server", n}} }
+	r := played(t, vllm(t, "x", "a", 1), &Scenario{Running: true, Events: []Event{
+		{At: Duration(2 * time.Minute), Delete: true}, scale(3), scale(5), scale(2),
+	}}, nil)
+	var got []string
+	for _, e := range r.Timeline {
+		if e.Role == "" {
+			got = append(got, e.Event)
+		}
+	}
+	if want := []string{"scale server to 3", "scale server to 5", "scale server to 2", "deployment deleted"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if s := r.Summary[0]; s.Created != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLongWait: a year on a full pool is played at once.
+func TestLongWait(t *testing.T) {
+	began := time.Now()
+	r := played(t, vllm(t, "x", "a", 4), &Scenario{Running: true, Capacity: map[string]Cards{a10g: 8}, Until: until(longest), Events: []Event{
+		{At: Duration(time.Minute), Preempt: &Seat{Role: "server", Ordinal: 2}},
+		{At: Duration(time.Hour), Edit: "new"},
+	}}, map[string]*compiler.Deployment{"new": vllm(t, "x", "a", 4, "size\", \"2\"", "size\", \"2\", \"--seed\", \"1\"")})
+	if s := r.Summary[0]; s.Ready != 3 || r.Settled != "" {
+		t.Errorf("%+v", r)
+	}
+	if want := []string{"server/2 waits for cards of " + a10g + ": it needs 2, and 6 of 6 are reserved"}; !slices.Equal(r.waits, want) {
+		t.Errorf("%q", r.waits)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %s", took)
 	}
 }
 

@@ -4,6 +4,8 @@
 package simulate
 
 import (
+	"fmt"
+
 	"gpustack.ai/mdc/cmd/agent/model"
 )
 
@@ -65,4 +67,27 @@ func (p *play) reservations() (out []turn) {
 func (d *player) preempted(st model.Step) {
 	r := &d.roles[st.Role]
 	d.pools[r.pool].cards -= r.cards
+}
+
+// waits tells which replicas do not get what they need.
+func (d *player) waits() (out []string) {
+	used := d.used()
+	for i := range d.state.Workloads {
+		wl := &d.state.Workloads[i]
+		name := fmt.Sprintf("%s/%d", d.world.Roles[wl.Role].Name, wl.Ordinal)
+		r := &d.roles[wl.Role]
+		switch q := d.pools[r.pool]; {
+		case wl.Deleting, wl.Evicted, wl.Admitted:
+		case wl.Reserved:
+			out = append(out, name+" holds its cards and waits for the other replicas")
+		case q.limited:
+			out = append(out, fmt.Sprintf("%s waits for cards of %s: it needs %d, and %d of %d are reserved", name, q.name, r.cards, used[r.pool], q.cards))
+		}
+	}
+	for i := range d.state.Pods {
+		if pod := &d.state.Pods[i]; pod.Lost {
+			out = append(out, fmt.Sprintf("%s/%d has a Pod on a node that is not ready", d.world.Roles[pod.Role].Name, pod.Ordinal))
+		}
+	}
+	return out
 }

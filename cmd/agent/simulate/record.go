@@ -183,6 +183,8 @@ func (r *recorder) result(d *player) *Result {
 	}
 	if d.asDeclared() {
 		out.Settled = clock(r.changed)
+	} else {
+		out.waits = d.waits()
 	}
 	return out
 }

@@ -32,6 +32,8 @@ type Result struct {
 	Until Time `json:"until"`
 
 	until time.Duration
+	// waits tells people what is missing at the end.
+	waits []string
 	rows  []row
 	size  map[string]int32
 }

@@ -36,6 +36,9 @@ func Text(w io.Writer, results []*Result) error {
 			fmt.Fprintf(w, "as declared from %s on\n", r.Settled)
 		} else {
 			fmt.Fprintf(w, "not as declared after %s\n", r.Until)
+			for _, line := range r.waits {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
 		}
 	}
 	return nil
