@@ -125,7 +125,8 @@ func withoutBlanks(pairs []*yaml.Node) []*yaml.Node {
 // the same string.
 func stringNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagString, Value: s}
-	if s == mergeKey || unfitForBlock(s) || mayBeNonString(s) && (yaml.IsYaml1_1NonString(n) || base60.MatchString(s)) {
+	// A plain empty scalar is a null to whoever does not look at its tag.
+	if s == "" || s == mergeKey || unfitForBlock(s) || mayBeNonString(s) && (yaml.IsYaml1_1NonString(n) || base60.MatchString(s)) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
