@@ -26,8 +26,8 @@ write the schemas of all kinds as <group>/<kind>_<version>.json, the layout that
 editors and kubeconform look for.
 
 Scenario is the file that "mdc simulate --scenario" reads, Simulation what
-"mdc simulate -o json" prints; both are plain documents without apiVersion and
-kind. An editor completes a scenario that begins with
+"mdc simulate -o json" and Plan what "mdc plan -o json" prints; they are plain
+documents without apiVersion and kind. An editor completes a scenario that begins with
 
   # yaml-language-server: $schema=schemas/mdc.gpustack.ai/scenario_v1.json`,
 		Example: `  mdc schema > modeldeployment.json

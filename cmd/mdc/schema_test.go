@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,13 +54,19 @@ func fits(t *testing.T, schema *jsonschemalib.Schema, doc []byte) error {
 // printed runs a command line.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
+	stdout, err := runs(args...)
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	return stdout
+}
+
+func runs(args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	root := newRoot(&app{fs: filesys.MakeFsOnDisk(), stdout: &stdout, stderr: &stderr}, "mdc")
 	root.SetArgs(args)
-	if err := root.Execute(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, stderr.String())
-	}
-	return stdout.String()
+	err := root.Execute()
+	return stdout.String(), err
 }
 
 func TestSimulationFitsItsSchema(t *testing.T) {
@@ -90,6 +97,32 @@ func TestSimulationFitsItsSchema(t *testing.T) {
 		if fits(t, schema, []byte(wrong)) == nil {
 			t.Errorf("%s is allowed", what)
 		}
+	}
+}
+
+func TestPlanFitsItsSchema(t *testing.T) {
+	schema := schemaOf(t, "mdc.gpustack.ai/plan_v1.json")
+	const vllm = "../../examples/vllm/"
+	text, err := os.ReadFile(vllm + "deployment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	frozen := filepath.Join(t.TempDir(), "frozen.yaml")
+	if err := os.WriteFile(frozen, bytes.Replace(text, []byte("Qwen2.5-72B"), []byte("Qwen3-32B"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turnover := printed(t, "plan", vllm+"deployment.yaml.next", "--old", vllm+"deployment.yaml", "--facts", vllm+"facts.yaml", "-o", "json")
+	refused, err := runs("plan", frozen, "--old", vllm+"deployment.yaml", "--facts", vllm+"facts.yaml", "-o", "json")
+	if !errors.Is(err, errFindings) {
+		t.Fatal(err)
+	}
+	for _, text := range []string{turnover, refused} {
+		if err := fits(t, schema, []byte(text)); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+	if wrong := strings.Replace(turnover, `"changed"`, `"edited"`, 1); wrong == turnover || fits(t, schema, []byte(wrong)) == nil {
+		t.Error("any change is allowed")
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 
 // documents are the Go types by the file of their schema.
 var documents = map[string]struct{ pkg, name string }{
+	"mdc.gpustack.ai_plan_v1.yaml":       {"./compiler/impact", "Plan"},
 	"mdc.gpustack.ai_scenario_v1.yaml":   {"./cmd/agent/simulate", "Scenario"},
 	"mdc.gpustack.ai_simulation_v1.yaml": {"./cmd/agent/simulate", "Simulation"},
 }
