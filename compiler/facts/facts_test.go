@@ -241,6 +241,16 @@ func TestSettings(t *testing.T) {
 			}
 		})
 	}
+	// An empty value is no answer either: a proxy without an image never starts.
+	for s, want := range map[facts.SettingName]string{
+		facts.SettingRoutingSidecarImage: "gpustack/mirrored-llm-d-router-disagg-sidecar:v0.10.0",
+		facts.SettingDeliveryMode:        "Engine",
+		facts.SettingHTTPSProxy:          "",
+	} {
+		if got := index(t, setting(string(s), "")).Setting(s); got != want {
+			t.Errorf("%s, stated and empty: %q, want %q", s, got, want)
+		}
+	}
 	for s := range all {
 		_, findings := facts.New(objects(t, setting(string(s), "maybe")), "", nil)
 		if len(findings) != 1 || findings[0].Rule != "setting-value" {

@@ -86,12 +86,13 @@ func (x *Index) judgeSettings() (findings diag.List) {
 }
 
 // Setting returns the value of a Setting: that of the overrides, else of the
-// facts, else its default.
+// facts, else its default. An empty value is none: where it would mean
+// something, it is the default.
 func (x *Index) Setting(name SettingName) string {
-	if v, ok := x.overrides[string(name)]; ok {
+	if v := x.overrides[string(name)]; v != "" {
 		return v
 	}
-	if f, ok := x.settings.get("", string(name)); ok {
+	if f, ok := x.settings.get("", string(name)); ok && f.Value.Spec.Value != "" {
 		return f.Value.Spec.Value
 	}
 	return settingDefaults[name]
