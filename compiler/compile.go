@@ -10,6 +10,7 @@ package compiler
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -137,14 +138,19 @@ func (c *compilation) compile(o *source.Object) {
 
 // oncePerDeployment keeps the first of the findings that every role would repeat.
 // A missing engine version is also a rule of admission; the compile's own
-// finding says more.
+// finding says more. Of a port that the engine opens itself, the rules say more.
 func oncePerDeployment(findings diag.List) diag.List {
 	seen := map[string]bool{}
-	unversioned := slices.ContainsFunc(findings, func(f diag.Finding) bool { return f.Rule == "image-version" })
+	found := func(rules ...string) bool {
+		return slices.ContainsFunc(findings, func(f diag.Finding) bool { return slices.Contains(rules, f.Rule) })
+	}
+	unversioned, reserved := found("image-version"), found("reserved-port", "reserved-listen-port")
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool {
 		switch f.Rule {
 		case "engine-version":
 			return unversioned
+		case "engine-port":
+			return reserved && strings.HasSuffix(f.Field, ".ports")
 		case "image-version", "transport-unsupported", "pair-width":
 			again := seen[f.Rule+f.Field]
 			seen[f.Rule+f.Field] = true

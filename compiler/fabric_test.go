@@ -266,9 +266,13 @@ func TestMountOnDriver(t *testing.T) {
 	for name, tc := range map[string]struct {
 		shape
 		path  string
-		rules []string
+		rules []string // a warning begins with ~
 	}{
 		"pair":              {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/Ascend/driver", []string{"volume-owned-path"}},
+		"inside it":         {shape{maker: "ascend", kind: decode, router: llmd}, "/usr/local/Ascend/driver/lib64", []string{"~volume-owned-path"}},
+		"around it":         {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local", []string{"~volume-owned-path"}},
+		"inside, cached":    {shape{maker: "ascend", kind: prefill, router: llmd, store: "CANN"}, "/usr/local/Ascend/driver/lib64", []string{"~volume-owned-path"}},
+		"inside, no leg":    {shape{maker: "ascend", kind: prefill, router: vllmRouter}, "/usr/local/Ascend/driver/lib64", nil},
 		"other spelling":    {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/./Ascend/driver", []string{"volume-owned-path"}},
 		"beside it":         {shape{maker: "ascend", kind: prefill, router: llmd}, "/usr/local/Ascend/drivers", nil},
 		"no leg":            {shape{maker: "ascend", kind: prefill, router: vllmRouter}, "/usr/local/Ascend/driver", nil},
@@ -283,9 +287,38 @@ func TestMountOnDriver(t *testing.T) {
 			_, findings := compiler.Compile(compiler.Input{
 				Objects: parse(t, text), Facts: parse(t, tc.facts()), Settings: map[string]string{setting: "true"},
 			})
-			if got := errorsOf(findings); !slices.Equal(got, tc.rules) {
+			var got []string
+			for _, f := range findings {
+				mark := ""
+				if f.Severity == diag.Warning {
+					mark = "~"
+				}
+				got = append(got, mark+f.Rule)
+				if f.Line == 0 || !strings.Contains(f.Message, tc.path) {
+					t.Errorf("line %d: %s", f.Line, f.Message)
+				}
+			}
+			if !slices.Equal(got, tc.rules) {
 				t.Error(findings)
 			}
+		})
+	}
+}
+
+// TestReservedOnce: a port that the engine opens itself is refused once, by the
+// rule of admission.
+func TestReservedOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		shape
+		rule string
+	}{
+		"declared":             {shape{router: llmd, ports: []int{8000, 5557}}, "reserved-port"},
+		"of the command line":  {shape{kind: prefill, router: vllmRouter, extra: []string{"--port", "8998"}, peer: []string{"--port", "8998"}}, "reserved-listen-port"},
+		"declared, on SGLang":  {shape{engine: sglang, kind: prefill, store: "TCP", ports: []int{8998}}, "reserved-port"},
+		"declared, with cache": {shape{router: llmd, store: "TCP", ports: []int{8000, 5558}}, "reserved-port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workedCase{shape: tc.shape, refused: refused(tc.rule)}.expectRefusal(t)
 		})
 	}
 }

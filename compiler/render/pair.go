@@ -6,6 +6,7 @@ package render
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/argv"
@@ -103,19 +104,34 @@ func (r *Role) leg(store *engine.Store) (*engine.Leg, diag.List) {
 	}}
 }
 
-// overDriver refuses a volume of the role on the mount of the driver.
+// overDriver judges the volumes of the role against the mount of the driver: at
+// one path no container can have both, inside or around it the driver may be
+// hidden.
 func (r *Role) overDriver(leg *engine.Leg) (findings diag.List) {
 	if leg == nil || r.dialect() != engine.VLLMAscend {
 		return nil
 	}
 	for i, v := range r.spec().AdditionalVolumes {
-		if path.Clean(v.MountPath) == engine.DriverDir {
-			findings = append(findings, r.refuse("volume-owned-path", fmt.Sprintf("additionalVolumes[%d].mountPath", i),
-				fmt.Sprintf("%q is where the driver of Ascend is mounted for the transfer between the halves, and a container cannot have two mounts on one path", v.MountPath),
-				"mount it elsewhere"))
+		mount := path.Clean(v.MountPath)
+		f := r.refuse("volume-owned-path", fmt.Sprintf("additionalVolumes[%d].mountPath", i),
+			fmt.Sprintf("%q is where the driver of Ascend is mounted for the transfer between the halves, and a container cannot have two mounts on one path", v.MountPath),
+			"mount it elsewhere")
+		switch {
+		case mount == engine.DriverDir:
+		case within(mount, engine.DriverDir), within(engine.DriverDir, mount):
+			f.Severity = diag.Warning
+			f.Message = fmt.Sprintf("%q meets %s, where the driver of Ascend is mounted for the transfer between the halves, and may hide it", v.MountPath, engine.DriverDir)
+		default:
+			continue
 		}
+		findings = append(findings, f)
 	}
 	return findings
+}
+
+// within compares whole elements of two clean paths.
+func within(inner, outer string) bool {
+	return strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/")
 }
 
 func (r *Role) index(k v1.RoleKind) int {

@@ -24,18 +24,19 @@ func (r *Role) Templates() ([]*corev1.PodTemplate, diag.List) {
 	md, role := r.Deployment.Name, r.spec().Name
 	store, findings := r.store()
 	t, more := r.template(v1.TemplateName(md, role), store)
-	if findings = append(findings, more...); findings != nil {
+	if findings = append(findings, more...); findings.HasErrors() {
 		return nil, findings
 	}
 	out := []*corev1.PodTemplate{t}
 	if store != nil {
-		uncached, findings := r.template(v1.UncachedTemplateName(md, role), nil)
-		if findings != nil {
-			return nil, findings
+		// What it warns of has been said.
+		uncached, more := r.template(v1.UncachedTemplateName(md, role), nil)
+		if more.HasErrors() {
+			return nil, append(findings, more...)
 		}
 		out = append(out, uncached)
 	}
-	return out, nil
+	return out, findings
 }
 
 // store is the cache as this role's engine reaches it; nil for a role that mdc
@@ -47,12 +48,17 @@ func (r *Role) store() (*engine.Store, diag.List) {
 	}
 	protocol, ok := r.dialect().MatchTransport(c.Offers)
 	if !ok {
-		return nil, diag.List{{
+		f := diag.Finding{
 			Rule: "transport-unsupported", Severity: diag.Error, Field: "spec.kvCache.poolRef.name",
 			Message: fmt.Sprintf("role %q runs %s, whose cache client speaks %s only, and KVCacheBackend %q of pool %q offers %s",
 				r.spec().Name, r.dialect(), r.dialect().RequiredTransport(), c.Backend, c.Pool, strings.Join(c.Offers, ", ")),
 			Remedy: "set the transport protocol of the backend to CANN, or use another pool",
-		}}
+		}
+		if r.dialect().RequiredTransport() == "" {
+			f.Message = fmt.Sprintf("role %q runs %s, and KVCacheBackend %q of pool %q offers no transport that mdc knows", r.spec().Name, r.dialect(), c.Backend, c.Pool)
+			f.Remedy = "correct the transport protocol of the backend, or use another pool"
+		}
+		return nil, diag.List{f}
 	}
 	endpoint := c.Endpoint
 	if endpoint == "" {
@@ -71,7 +77,7 @@ func (r *Role) template(name string, store *engine.Store) (*corev1.PodTemplate, 
 	leg, more := r.leg(store)
 	findings = append(findings, more...)
 	findings = append(findings, r.overDriver(leg)...)
-	if findings != nil {
+	if findings.HasErrors() {
 		return nil, findings
 	}
 
@@ -119,7 +125,7 @@ func (r *Role) template(name string, store *engine.Store) (*corev1.PodTemplate, 
 			ObjectMeta: metav1.ObjectMeta{Labels: r.podLabels(), Annotations: r.podAnnotations(c, ports)},
 			Spec:       r.podSpec(image, resources, c, ports, leg),
 		},
-	}, nil
+	}, findings
 }
 
 // sourceHash is that of the role. On Ascend both halves of a pair carry both

@@ -6,6 +6,7 @@ package render_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -337,6 +338,18 @@ func TestTransport(t *testing.T) {
 	t.Run("take-over", func(t *testing.T) {
 		templates(t, newRole(maker("ascend"), command("serve"), offers("tcp")))
 	})
+}
+
+// TestNoTransport: an engine that takes any transport can still be offered none.
+func TestNoTransport(t *testing.T) {
+	rules, findings := refused(t, newRole(cache(func(c *render.Cache) { c.Offers = []string{"", ""} })))
+	if !slices.Equal(rules, []string{"transport-unsupported"}) {
+		t.Fatalf("rules %v", rules)
+	}
+	mentions(t, findings[0].Message, `"mooncake"`, "no transport that mdc knows")
+	if strings.Contains(findings[0].Message+findings[0].Remedy, "only") || strings.Contains(findings[0].Remedy, "CANN") {
+		t.Errorf("the engine is bound to one transport: %v", findings[0])
+	}
 }
 
 func value(vars []corev1.EnvVar, name string) (string, bool) {
