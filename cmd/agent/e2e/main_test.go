@@ -47,13 +47,12 @@ const leaseBinding = `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBindi
 
 // account is the agent's, with what it may do and nothing else.
 var account struct {
-	once       sync.Once
-	err        error
-	config     *rest.Config
-	kubeconfig string
+	once   sync.Once
+	err    error
+	config *rest.Config
 }
 
-func setUpAccount(c *localcluster.Cluster) (*rest.Config, string, error) {
+func setUpAccount(c *localcluster.Cluster) (*rest.Config, error) {
 	account.once.Do(func() {
 		ctx := context.Background()
 		account.err = func() error {
@@ -76,12 +75,9 @@ func setUpAccount(c *localcluster.Cluster) (*rest.Config, string, error) {
 			if err := c.Apply(ctx, append(objects, lease...)...); err != nil {
 				return err
 			}
-			if account.config, err = c.As(ctx, agentNamespace, agentName); err != nil {
-				return err
-			}
-			account.kubeconfig, err = c.KubeconfigAs(ctx, agentNamespace, agentName)
+			account.config, err = c.As(ctx, agentNamespace, agentName)
 			return err
 		}()
 	})
-	return account.config, account.kubeconfig, account.err
+	return account.config, account.err
 }

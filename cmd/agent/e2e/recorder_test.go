@@ -345,3 +345,16 @@ func (r *recorder) made(since uint64) (seats []string) {
 	}
 	return seats
 }
+
+// wasted are the seats of Pods created since that left and were never Ready.
+func (r *recorder) wasted(since uint64) (seats []string) {
+	r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.pods {
+		if l.created > since && l.ours && l.leaving != 0 && len(l.ready) == 0 {
+			seats = append(seats, l.seat())
+		}
+	}
+	return seats
+}

@@ -127,7 +127,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	var err error
 	w.Client, err = client.New(c.Config, client.Options{Scheme: newScheme(t)})
 	w.must(err)
-	config, _, err := setUpAccount(c)
+	config, err := setUpAccount(c)
 	w.must(err)
 
 	ctx := w.ctx()
@@ -224,29 +224,71 @@ type traffic struct {
 	leases int
 	// lose drops the answer to the next create of a Pod.
 	lose bool
+	// fuse is the number of writes until something burns, before that write or
+	// after it.
+	fuse  int
+	after bool
+	burn  func()
 }
 
 func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
+	burn, after := t.note(r)
+	if burn != nil && !after {
+		burn()
+		return nil, errBurnt
+	}
 	res, err := t.next.RoundTrip(r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	what := r.Method + " " + r.URL.Path
+	if err != nil {
+		return res, err
+	}
+	if res.StatusCode == http.StatusForbidden {
+		t.denied = append(t.denied, what(r))
+	}
+	lost := t.lose && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods")
+	if lost {
+		t.lose = false
+	}
+	if burn != nil {
+		burn()
+	}
+	if lost || burn != nil {
+		res.Body.Close()
+		return nil, errBurnt
+	}
+	return res, nil
+}
+
+var errBurnt = errors.New("the answer was lost")
+
+func what(r *http.Request) string { return r.Method + " " + r.URL.Path }
+
+// note counts a request and returns what burns at it.
+func (t *traffic) note(r *http.Request) (burn func(), after bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch {
 	case strings.Contains(r.URL.Path, "/leases"):
 		t.leases++
-	case r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/"):
-		t.writes = append(t.writes, what)
-		t.written++
+		return nil, false
+	case r.Method == http.MethodGet || strings.Contains(r.URL.Path+"/", "/events/"):
+		return nil, false
 	}
-	if err == nil && res.StatusCode == http.StatusForbidden {
-		t.denied = append(t.denied, what)
+	t.writes = append(t.writes, what(r))
+	t.written++
+	if t.fuse--; t.fuse == 0 {
+		return t.burn, t.after
 	}
-	if err == nil && t.lose && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods") {
-		t.lose = false
-		res.Body.Close()
-		return nil, errors.New("the answer was lost")
-	}
-	return res, err
+	return nil, false
+}
+
+// burnAt does something before or after a write to come, which is the next, the
+// one after it or another.
+func (t *traffic) burnAt(write int, after bool, burn func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fuse, t.after, t.burn = write, after, burn
 }
 
 func (t *traffic) forbidden() []string {
