@@ -20,8 +20,12 @@ const (
 	defaultRest  = 24 * time.Hour
 )
 
-// mostSteps ends a simulation that does not end by itself.
-const mostSteps = 1_000_000
+// mostWork ends a simulation after about a minute. A step costs stepWork, and
+// the square of the Pods that it looks at.
+const (
+	mostWork = 3_000_000_000
+	stepWork = 2000
+)
 
 // Input is what to play.
 type Input struct {
@@ -104,7 +108,7 @@ func (p *play) start() {
 // run takes one step after another, by the time they are due.
 func (p *play) run() error {
 	order := p.scenario.Order()
-	for range mostSteps {
+	for work := 0; work < mostWork; {
 		t, ok := p.next()
 		if len(order) > 0 {
 			if at := time.Duration(p.scenario.Events[order[0]].At); !ok || at <= t.at {
@@ -115,6 +119,7 @@ func (p *play) run() error {
 					return err
 				}
 				order = order[1:]
+				work += stepWork
 				continue
 			}
 		}
@@ -122,11 +127,12 @@ func (p *play) run() error {
 			return nil
 		}
 		p.now = t.at
+		work += stepWork + len(t.player.state.Pods)*len(t.player.state.Pods)
 		if err := t.player.take(t.step); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("more than %d things happen until %s; shorten until, or play fewer replicas", mostSteps, clock(p.now))
+	return fmt.Errorf("too much happens, and %s are played so far; shorten until, or play fewer replicas or events", clock(p.now))
 }
 
 // turn is a step that a deployment's part of the world takes next.
