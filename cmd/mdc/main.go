@@ -94,5 +94,25 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		newValidate(a),
 		newVersion(a),
 	)
+	refuseUnknownTopics(root)
+	a.completeNamespaces(root)
 	return root
+}
+
+// refuseUnknownTopics makes usage errors of what cobra answers by help and exit
+// code 0: "mdc help nope" and "mdc completion nope".
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, topic []string) error {
+				_, _, err := root.Find(topic)
+				return err
+			}
+		case "completion":
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }

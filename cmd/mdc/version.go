@@ -32,7 +32,7 @@ func version() string {
 // versionInfo is the JSON form.
 type versionInfo struct {
 	Version   string   `json:"version"`
-	Commit    string   `json:"commit,omitempty"`
+	Commit    string   `json:"commit"`
 	GoVersion string   `json:"goVersion"`
 	Platform  string   `json:"platform"`
 	APIs      []string `json:"apiVersions"`
@@ -64,15 +64,15 @@ func newVersion(a *app) *cobra.Command {
 	return c
 }
 
+// commit is what the program was built from; "unknown" when it was not built in
+// a checkout.
 func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
 		}
 	}
-	return ""
+	return "unknown"
 }
