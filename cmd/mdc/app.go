@@ -88,7 +88,7 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 	loader.Exclude = exclude
 	// Facts that lie within the input are facts, unless they are all of it.
 	for _, f := range flags.facts {
-		if !slices.ContainsFunc(paths, func(p string) bool { return filepath.Clean(p) == filepath.Clean(f) }) {
+		if !slices.ContainsFunc(paths, func(p string) bool { return samePlace(p, f) }) {
 			loader.Exclude = append(loader.Exclude, f)
 		}
 	}
@@ -97,6 +97,20 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 		return nil, err
 	}
 	return &input{objects: objects, facts: facts, flags: flags}, nil
+}
+
+// samePlace reports whether two paths are one place, however they are spelled.
+func samePlace(p, q string) bool {
+	place := func(p string) string {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		if abs, err := filepath.Abs(p); err == nil {
+			p = abs
+		}
+		return filepath.Clean(p)
+	}
+	return place(p) == place(q)
 }
 
 // compile compiles what was read. Findings are printed; the error is

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +44,7 @@ config.kubernetes.io/local-config and those given with --facts are read only.`,
 				paths = []string{"."}
 			}
 			for _, p := range paths {
-				if dir != "" && filepath.Clean(p) == filepath.Clean(dir) {
+				if dir != "" && samePlace(p, dir) {
 					return fmt.Errorf("%s is the input, so it cannot be the output directory too; choose one below it", p)
 				}
 			}

@@ -64,7 +64,7 @@ func (d outputDir) run(objects []emit.Object, check bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		mine := slices.Contains(owned, name) || name == manifestFile
-		if d.fs.Exists(d.join(name)) && (!mine || !d.plain(name)) {
+		if d.taken(name) && (!mine || !d.plain(name)) {
 			return fmt.Errorf("%s exists and was not written by mdc; remove it or choose another directory", d.join(name))
 		}
 	}
@@ -111,6 +111,16 @@ func (d outputDir) owned() ([]string, error) {
 	return out, nil
 }
 
+// taken reports whether a name is in use. A link counts that leads nowhere:
+// writing would create a file at its end.
+func (d outputDir) taken(name string) bool {
+	if d.fs.Exists(d.join(name)) {
+		return true
+	}
+	_, err := os.Lstat(d.join(name))
+	return err == nil
+}
+
 // plain reports whether a name is that of a file, and not a directory or a link
 // that leads elsewhere.
 func (d outputDir) plain(name string) bool {
@@ -131,7 +141,7 @@ func (d outputDir) files(objects []emit.Object) (map[string][]byte, error) {
 	}
 	for i, name := range fileNames(objects, d.format) {
 		var b bytes.Buffer
-		if err := printers[d.format](&b, objects[i:i+1]); err != nil {
+		if err := filePrinters[d.format](&b, objects[i]); err != nil {
 			return nil, err
 		}
 		files[name] = b.Bytes()
@@ -146,9 +156,16 @@ func (d outputDir) files(objects []emit.Object) (map[string][]byte, error) {
 	return files, nil
 }
 
+// filePrinters print the one object of a file.
+var filePrinters = map[string]func(w io.Writer, o emit.Object) error{
+	"yaml": func(w io.Writer, o emit.Object) error { return emit.YAML(w, []emit.Object{o}) },
+	"json": emit.JSONObject,
+}
+
 var (
-	wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	unsafe    = regexp.MustCompile(`[^a-z0-9.-]+`)
+	// wordStart is where a word of a kind begins: KVCachePool has three.
+	wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
+	unsafe    = regexp.MustCompile(`[^a-z0-9]+`)
 	// written is what the names of all files look like.
 	written = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.(yaml|json)$`)
 )
@@ -162,9 +179,9 @@ func fileNames(objects []emit.Object, format string) []string {
 	names := make([]string, len(objects))
 	count := map[string]int{}
 	for i, o := range objects {
-		kind := wordStart.ReplaceAllString(o.Kind, "$1-$2")
+		kind := wordStart.ReplaceAllString(o.Kind, "$1$3-$2$4")
 		name := strings.ToLower(strings.Join([]string{o.Namespace, kind, o.Name}, "-"))
-		names[i] = strings.Trim(unsafe.ReplaceAllString(name, "-"), "-.")
+		names[i] = strings.Trim(unsafe.ReplaceAllString(name, "-"), "-")
 		names[i] = names[i][:min(len(names[i]), longestName)]
 		count[names[i]]++
 	}

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -103,8 +102,7 @@ func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format strin
 // that lie within the input are not judged, unless they are all of it.
 func besides(old, paths []string) (out []string) {
 	for _, p := range old {
-		same := func(q string) bool { return filepath.Clean(p) == filepath.Clean(q) }
-		if !slices.ContainsFunc(paths, same) {
+		if !slices.ContainsFunc(paths, func(q string) bool { return samePlace(p, q) }) {
 			out = append(out, p)
 		}
 	}

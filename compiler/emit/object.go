@@ -102,8 +102,21 @@ func JSON(w io.Writer, objects []Object) error {
 		}
 		list.Items = append(list.Items, source.Value(tree))
 	}
+	return encode(w, list)
+}
+
+// JSONObject prints one object without a List around it.
+func JSONObject(w io.Writer, o Object) error {
+	tree, err := o.Tree()
+	if err != nil {
+		return err
+	}
+	return encode(w, source.Value(tree))
+}
+
+func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(list)
+	return e.Encode(v)
 }
