@@ -32,7 +32,8 @@ func (a *app) scenario(s *simulation) ([]simulate.Input, error) {
 	// Files that only an edit names are not deployments of their own.
 	exclude := []string{s.scenario}
 	for _, e := range sc.Events {
-		if e.Edit != "" && !slices.Contains(sc.Deployments, e.Edit) {
+		named := func(p string) bool { return filepath.Clean(p) == filepath.Clean(e.Edit) }
+		if e.Edit != "" && !slices.ContainsFunc(sc.Deployments, named) {
 			exclude = append(exclude, c.beside(e.Edit)...)
 		}
 	}

@@ -244,9 +244,7 @@ func (c *chart) marks(top, bottom int) {
 		if last > first {
 			label = fmt.Sprintf("%d–%d", first+1, last+1)
 		}
-		half := max(8, float64(3*len(label)))
-		at := (from + to) / 2
-		half = max(half, (to-from)/2+8)
+		at, half := (from+to)/2, max((to-from)/2+8, float64(3*len(label)))
 		fmt.Fprintf(c.w, `<rect x="%.1f" y="%d" width="%.1f" height="16" rx="8" fill="%s"/>`+"\n", at-half, top-8, 2*half, violet)
 		c.text(at, top+4, `text-anchor="middle" font-size="10" font-weight="600" fill="#ffffff"`, label)
 	}
