@@ -55,18 +55,36 @@ func (w *World) agentSteps(s *State, out []Step) []Step {
 	out = w.syncSteps(s, out)
 	switch s.Agent.Stage {
 	case Idle:
-		if d := w.decide(s); d.NeedLive || len(d.Writes) > 0 {
+		d := w.decide(s)
+		if d.NeedLive || len(d.Writes) > 0 {
 			out = append(out, Step{Kind: Pass})
+		}
+		if w.FreshCache && !d.NeedLive && !d.Spec.Gone {
+			out = append(out, Step{Kind: Recheck})
 		}
 	case Reading:
 		out = append(out, Step{Kind: ReadWorkloads}, Step{Kind: Crash})
 	case Writing:
-		out = append(out, Step{Kind: WriteOne}, Step{Kind: FailOne})
+		for i := range s.Agent.Writes {
+			if w.next(s.Agent.Writes, i) {
+				out = append(out, Step{Kind: WriteOne, N: int16(i)}, Step{Kind: FailOne, N: int16(i)})
+			}
+		}
 		if len(s.Agent.Writes) > 1 {
 			out = append(out, Step{Kind: Crash})
 		}
 	}
 	return out
+}
+
+// next reports whether a pass may do its i-th write now. The members of an
+// instance are always created one after the other.
+func (w *World) next(writes []Write, i int) bool {
+	if i == 0 || !w.AnyOrder || writes[i].Kind != writes[0].Kind {
+		return i == 0
+	}
+	before := &writes[i-1]
+	return writes[i].Kind != Create || before.Role != writes[i].Role || before.Ordinal != writes[i].Ordinal
 }
 
 func (w *World) syncSteps(s *State, out []Step) []Step {
@@ -120,23 +138,25 @@ func (w *World) applyAgent(s *State, st Step) error {
 			return nil
 		}
 		return w.start(s, d)
+	case Recheck:
+		*a = Agent{Stage: Reading, Spec: s.Cache.Spec, Pods: s.Pods}
 	case ReadWorkloads:
 		return w.start(s, w.decide(s))
 	case WriteOne:
-		write := a.Writes[0]
+		write := a.Writes[st.N]
 		if w.Writing != nil {
 			if err := w.Writing(s, write); err != nil {
 				return err
 			}
 		}
 		w.write(s, write)
-		a.next()
+		a.done(st.N)
 	case FailOne:
 		if a.Writes[0].Kind == AddFinalizer {
 			*a = Agent{} // nothing is created without
 			return nil
 		}
-		a.next()
+		a.done(st.N)
 	case Crash:
 		*a = Agent{}
 	}
@@ -169,8 +189,9 @@ func (w *World) start(s *State, d *Decision) error {
 	return nil
 }
 
-func (a *Agent) next() {
-	if a.Writes = a.Writes[1:]; len(a.Writes) == 0 {
+// done takes a write off what a pass has in hand.
+func (a *Agent) done(n int16) {
+	if a.Writes = slices.Concat(a.Writes[:n], a.Writes[n+1:]); len(a.Writes) == 0 {
 		*a = Agent{}
 	}
 }
@@ -215,20 +236,4 @@ func (w *World) named(s *State, write Write) bool {
 	return slices.ContainsFunc(s.Pods, func(p Pod) bool {
 		return !p.Foreign && p.Role == write.Role && p.Ordinal == write.Ordinal && p.Member == write.Member
 	})
-}
-
-// writing reports whether a pass would write anything, and not only read.
-func (w *World) writing(s *State) bool {
-	d := w.decide(s)
-	if d.NeedLive {
-		d = &Decision{Snapshot: Snapshot{Spec: s.Cache.Spec, Pods: s.Pods, Workloads: s.Workloads, Live: true}}
-		d.Outcome = w.Decide(w, &d.Snapshot)
-	}
-	return len(d.Writes) > 0
-}
-
-// AtRest reports whether nothing is left to do for anyone.
-func (w *World) AtRest(s *State) bool {
-	return s.Agent.Stage == Idle && len(w.repairSteps(s, nil)) == 0 && len(w.nature(s, nil)) == 0 &&
-		len(w.syncSteps(s, nil)) == 0 && !w.writing(s)
 }

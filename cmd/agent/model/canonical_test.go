@@ -113,19 +113,28 @@ func (c *codec) hash(w *World, s *State) uint64 {
 	c.spec(w, &s.Cache.Spec)
 	c.podBytes(s.Cache.Pods)
 	c.workloadBytes(s.Cache.Workloads)
-	c.buf = append(c.buf, byte(s.Agent.Stage), s.Left.Events, s.Left.Burst, byte(s.Left.Stolen), byte(s.Left.Pool))
+	c.buf = append(c.buf, s.Left.Events, byte(s.Left.Stolen), byte(s.Left.Pool))
 	c.buf = append(c.buf, s.Left.Of[:]...)
 	for i := range w.Pools {
 		c.buf = append(c.buf, byte(s.Capacity[i]))
 	}
-	if s.Agent.Stage == Reading {
-		c.spec(w, &s.Agent.Spec)
-		c.podBytes(s.Agent.Pods)
-	}
-	for _, w := range s.Agent.Writes {
-		c.buf = append(c.buf, byte(w.Kind), byte(w.ID), byte(w.Role), byte(w.Ordinal), byte(w.Member), w.Version, bit(w.Uncached))
-	}
+	c.agent(w, &s.Agent)
 	return maphash.Bytes(c.seed, c.buf)
+}
+
+func (c *codec) agent(w *World, a *Agent) {
+	c.buf = append(c.buf, byte(a.Stage))
+	if a.Stage == Reading {
+		c.spec(w, &a.Spec)
+		c.podBytes(a.Pods)
+	}
+	for i := range a.Writes {
+		c.write(&a.Writes[i])
+	}
+}
+
+func (c *codec) write(w *Write) {
+	c.buf = append(c.buf, byte(w.Kind), byte(w.ID), byte(w.Role), byte(w.Ordinal), byte(w.Member), w.Version, bit(w.Uncached))
 }
 
 // key is that of what a decision is made from.

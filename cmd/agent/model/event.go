@@ -8,8 +8,8 @@ type Budget struct {
 	// Events is how many in all; Of how many of each kind, counted from Edit.
 	Events uint8
 	Of     [kinds - Edit]uint8
-	// Burst is how many may happen before the world is at rest again.
-	Burst uint8
+	// Most is the greatest number of replicas to scale to; zero does not limit it.
+	Most int16
 	// Stolen is how many instances' room others have taken, Pool where.
 	Stolen, Pool int16
 }
@@ -32,8 +32,7 @@ func NeverStarts(_ int, version uint8) bool { return version >= brokenFrom }
 
 // Events appends what may happen from outside within the budget.
 func (w *World) Events(s *State, out []Step) []Step {
-	if s.Left.Events == 0 || w.Calm && len(w.nature(s, nil)) > 0 ||
-		w.Burst > 0 && s.Left.Burst == 0 && !w.AtRest(s) {
+	if s.Left.Events == 0 {
 		return out
 	}
 	add := func(st Step) {
@@ -46,8 +45,13 @@ func (w *World) Events(s *State, out []Step) []Step {
 			role := int16(r)
 			add(Step{Kind: Edit, Role: role})
 			add(Step{Kind: EditBroken, Role: role})
+			if !s.Spec.Roles[r].Stale {
+				add(Step{Kind: Outrun, Role: role})
+			}
 			n := s.Spec.Roles[r].Replicas
-			add(Step{Kind: Scale, Role: role, N: n + 1})
+			if s.Left.Most == 0 || n < s.Left.Most {
+				add(Step{Kind: Scale, Role: role, N: n + 1})
+			}
 			if n > 0 {
 				add(Step{Kind: Scale, Role: role, N: n - 1})
 			}
@@ -96,12 +100,6 @@ func (w *World) Events(s *State, out []Step) []Step {
 
 func (w *World) applyEvent(s *State, st Step) {
 	if st.Kind >= Edit && s.Left.Events > 0 {
-		if w.Burst > 0 {
-			if w.AtRest(s) {
-				s.Left.Burst = w.Burst
-			}
-			s.Left.Burst--
-		}
 		s.Left.Events--
 		s.Left.Of[st.Kind-Edit]--
 	}
@@ -113,10 +111,19 @@ func (w *World) applyEvent(s *State, st Step) {
 			next += brokenFrom
 		}
 		r.Version = next
+		r.compiled()
 	case Fix:
 		r.Version -= brokenFrom
+		r.compiled()
+	case Outrun:
+		r.Stale = true
+	case Compile:
+		r.Version = r.Version%brokenFrom + 1
+		r.compiled()
 	case Scale:
-		r.Replicas, r.Settled = st.N, st.N
+		if r.Replicas = st.N; !r.Stale {
+			r.compiled()
+		}
 	case DeletePod:
 		s.Pod(st.Pod).Deleting = true
 	case FailPod:
@@ -158,6 +165,9 @@ func (w *World) applyEvent(s *State, st Step) {
 		s.Pods = append(s.Pods, Pod{ID: s.newID(), Role: st.Role, Ordinal: st.Ordinal, Phase: Gated, Held: true, Foreign: true})
 	}
 }
+
+// compiled: the template is that of the spec again.
+func (r *RoleSpec) compiled() { r.Stale, r.Settled = false, r.Replicas }
 
 // evict deletes the running Pods of a Workload. They keep Kueue's finalizer,
 // and the conditions stay true until the last has stopped.

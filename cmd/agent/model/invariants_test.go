@@ -19,6 +19,7 @@ const (
 	wholeWorkloads  = "6: a Workload is deleted only when none of its Pods is to stay"
 	oneLivePod      = "7: there are never two live Pods of ours on one seat"
 	lostNodes       = "8: the Workload of a Pod that may still run on a lost node is never deleted"
+	lateCompile     = "9: while the template of a role is not that of its spec, no role grows and the role is not turned over"
 )
 
 // violation is an invariant that does not hold.
@@ -82,6 +83,11 @@ func (w *World) judgeCreate(s *State, d *Decision, write Write) error {
 	}
 	if wl := s.Group(write.Role, write.Ordinal); wl != nil {
 		return violated(oneGroupAtATime, "%d/%d: its Workload reads", write.Role, write.Ordinal)
+	}
+	for r := range w.Roles {
+		if d.Spec.Roles[r].Stale && write.Ordinal >= d.Spec.Roles[write.Role].Settled {
+			return violated(lateCompile, "%d/%d is created", write.Role, write.Ordinal)
+		}
 	}
 	return nil
 }
@@ -192,6 +198,8 @@ func (w *World) judgeDrops(d *Decision, role int16, drops map[ID]bool) error {
 			continue
 		case whole && in.current:
 			return violated(survivors, "%d/%d is deleted", role, n)
+		case whole && spec.Stale:
+			return violated(lateCompile, "%d/%d is turned over", role, n)
 		case !d.Live:
 			return violated(oneTurnover, "%d/%d: the cache alone was asked", role, n)
 		case turned >= 0:

@@ -133,6 +133,10 @@ var mutations = map[string]mutation{
 			}
 		},
 	},
+	"a replica grows from a template that is late": {
+		size: 1, events: Allow(2, Outrun, Scale), caught: []string{lateCompile},
+		observe: func(o *converge.Observation) { o.Roles[0].Template = converge.InSync },
+	},
 	"a scale-down takes from the lowest": {
 		size: 1, events: Allow(1, Scale), caught: []string{survivors},
 		plan: func(o *converge.Observation, p *converge.Plan) {
@@ -191,7 +195,7 @@ func (m mutation) decide(o *converge.Observation, now time.Time) converge.Plan {
 }
 
 // TestMutations checks the checker: each way to break the agent must violate
-// the invariant that forbids it.
+// the invariant that forbids it, in a plain search and in the product.
 func TestMutations(t *testing.T) {
 	for name, m := range mutations {
 		t.Run(name, func(t *testing.T) {
@@ -213,6 +217,56 @@ func TestMutations(t *testing.T) {
 				t.Fatalf("after %d states: %v\nwant one of %q", len(x.parents), err, m.caught)
 			}
 			t.Logf("caught after %d states by %s", len(x.parents), invariantOf(err))
+			p := m.product(4)
+			if err := p.run(start); !slices.Contains(m.caught, invariantOf(err)) {
+				t.Fatalf("not by the product after %d states: %v\nwant one of %q", p.known.n, err, m.caught)
+			}
 		})
+	}
+}
+
+func (m mutation) product(events int) *product {
+	base := overlapping(m.size)
+	world := func() *World {
+		w := base()
+		w.Decide = By(m.decide)
+		return w
+	}
+	var kinds []Kind
+	for i, n := range m.events.Of {
+		if n > 0 {
+			kinds = append(kinds, Edit+Kind(i))
+		}
+	}
+	return newProduct(world, 2, events, kinds...)
+}
+
+// TestOverlap checks that faults are found which only show when four events
+// overlap.
+func TestOverlap(t *testing.T) {
+	m := mutation{
+		size: 1, events: Allow(4, Edit, Scale, Evict, LoseNode), caught: []string{lostNodes},
+		observe: func(o *converge.Observation) {
+			evicted := slices.ContainsFunc(workloadsOf(o), func(w converge.Workload) bool { return w.Evicted })
+			outdated := slices.ContainsFunc(podsOf(o), func(p converge.Pod) bool {
+				return !p.Deleting && p.Hash != o.Roles[0].Hash(converge.Seat{Ordinal: p.Ordinal}, false)
+			})
+			everyPod(o, func(p *converge.Pod) {
+				if evicted && outdated && o.Roles[0].Replicas == 1 && p.Deleting {
+					p.NodeLost = false
+				}
+			})
+		},
+	}
+	for events := 3; events <= 4; events++ {
+		x := m.product(events)
+		err := x.run(settled(t, x.world(), declared(x.world(), 2)))
+		t.Logf("%d events: %d states", events, x.known.n)
+		switch got := invariantOf(err); {
+		case events < 4 && err != nil:
+			t.Fatal(err)
+		case events == 4 && !slices.Contains(m.caught, got):
+			t.Fatalf("%v\nwant one of %q", err, m.caught)
+		}
 	}
 }

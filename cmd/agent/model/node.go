@@ -57,6 +57,9 @@ func (w *World) repairSteps(s *State, out []Step) []Step {
 		if w.Broken != nil && w.Broken(r, s.Spec.Roles[r].Version) {
 			out = append(out, Step{Kind: Fix, Role: int16(r)})
 		}
+		if s.Spec.Roles[r].Stale {
+			out = append(out, Step{Kind: Compile, Role: int16(r)})
+		}
 	}
 	if s.Left.Stolen > 0 {
 		out = append(out, Step{Kind: RoomBack})

@@ -12,7 +12,9 @@ import (
 	"sync"
 )
 
-// search goes through every state that can be reached, breadth first.
+// search goes through every state that can be reached, breadth first, one by
+// one and without any reduction. It is what the product is held against, and for
+// caches that lag kind by kind.
 type search struct {
 	world func() *World
 	seed  maphash.Seed
@@ -28,6 +30,8 @@ type search struct {
 	// cut: it has ended so.
 	cut         bool
 	transitions int
+	// met is told every state; nil: nobody is.
+	met func(*State)
 }
 
 const none = ^uint32(0)
@@ -176,6 +180,9 @@ func (x *search) merge(f *found) (fresh []reached, err error) {
 	for i, s := range f.next {
 		if n, is := x.add(f.hash[i], f.from, f.steps[i]); is {
 			fresh = append(fresh, reached{s, n})
+			if x.met != nil {
+				x.met(s)
+			}
 		}
 	}
 	x.good[f.from] = f.from // at rest
@@ -244,6 +251,16 @@ func (w *World) goodStep(s *State, steps []Step) (Step, bool) {
 	return steps[at], true
 }
 
+// writing reports whether a pass would write anything, and not only read.
+func (w *World) writing(s *State) bool {
+	d := w.decide(s)
+	if d.NeedLive {
+		d = &Decision{Snapshot: Snapshot{Spec: s.Cache.Spec, Pods: s.Pods, Workloads: s.Workloads, Live: true}}
+		d.Outcome = w.Decide(w, &d.Snapshot)
+	}
+	return len(d.Writes) > 0
+}
+
 // trace tells how a state is reached.
 func (x *search) trace(n uint32, more ...Step) string {
 	var steps []Step
@@ -264,9 +281,15 @@ func (x *search) trace(n uint32, more ...Step) string {
 	for _, st := range more {
 		fmt.Fprintf(&b, "  %v\n", st)
 	}
-	fmt.Fprintf(&b, "  in the state\n    spec %+v\n    Pods %+v\n    Workloads %+v\n    cached Pods %+v\n    cached Workloads %+v\n    agent %+v",
-		s.Spec.Roles[:len(w.Roles)], s.Pods, s.Workloads, s.Cache.Pods, s.Cache.Workloads, s.Agent)
+	b.WriteString(w.describe(s))
 	return b.String()
+}
+
+func (w *World) describe(s *State) string {
+	n := len(w.Roles)
+	return fmt.Sprintf("  in the state\n    spec %+v\n    Pods %+v\n    Workloads %+v\n    cached spec %+v\n    cached Pods %+v\n    cached Workloads %+v\n    agent %d by spec %+v\n      Pods %+v\n      writes %+v",
+		s.Spec.Roles[:n], s.Pods, s.Workloads, s.Cache.Spec.Roles[:n], s.Cache.Pods, s.Cache.Workloads,
+		s.Agent.Stage, s.Agent.Spec.Roles[:n], s.Agent.Pods, s.Agent.Writes)
 }
 
 // invariantOf returns the invariant that an error is about.

@@ -46,19 +46,15 @@ type World struct {
 	Born time.Time
 	// OneCache: the agent's cache catches up as a whole, not kind by kind.
 	OneCache bool
-	// FreshCache: only what the cache knows of the deployment lags. What is
-	// deleted by UID because of an older view might as well have been decided
-	// then and written now, and what is read past the cache is never older.
+	// FreshCache: only what the cache knows of the deployment lags, and a pass may
+	// read past it for no need. That loses nothing. All that is ever decided from
+	// cached Pods is to delete some by UID, for being above the scale or having
+	// ended; then the same is decided now, or they are gone. Or it is to read past
+	// the cache, and what is read there is never older.
 	FreshCache bool
-	// Ordered: Kueue, kubelets and nodes take their steps in a fixed order, at
-	// any time between those of the agent and of people.
-	Ordered bool
-	// Calm: nobody from outside acts while Kueue, a kubelet or a node has
-	// something left to do; the agent may be in the middle of a pass.
-	Calm bool
-	// Burst is how many events may overlap: after so many the world comes to
-	// rest before the next. Zero does not limit it.
-	Burst uint8
+	// AnyOrder: the deletes of a pass reach the API server in any order among
+	// those of Pods and those of Workloads, and so do creates of instances.
+	AnyOrder bool
 	// Aged makes everything look older to the agent by so much.
 	Aged time.Duration
 }

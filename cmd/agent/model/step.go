@@ -35,6 +35,7 @@ const (
 	NodeGone
 	RoomBack
 	Fix
+	Compile
 	StoreBack
 	WeightsBack
 	ForeignLeaves
@@ -44,6 +45,7 @@ const (
 	SyncWorkloads
 	SyncAll
 	Pass
+	Recheck
 	ReadWorkloads
 	WriteOne
 	FailOne
@@ -51,6 +53,7 @@ const (
 	// Events from outside.
 	Edit
 	EditBroken
+	Outrun
 	Scale
 	DeletePod
 	FailPod
@@ -85,6 +88,7 @@ var kindNames = [kinds]string{
 	NodeGone:         "node is removed",
 	RoomBack:         "room comes back",
 	Fix:              "edit: a version that works",
+	Compile:          "the compile catches up",
 	StoreBack:        "the store comes back",
 	WeightsBack:      "the weights come back",
 	ForeignLeaves:    "a foreign Pod leaves",
@@ -93,12 +97,14 @@ var kindNames = [kinds]string{
 	SyncWorkloads:    "agent sees Workloads",
 	SyncAll:          "agent's cache catches up",
 	Pass:             "agent: pass",
+	Recheck:          "agent: pass that reads for no need",
 	ReadWorkloads:    "agent: reads Workloads and decides",
 	WriteOne:         "agent: write",
 	FailOne:          "agent: write fails",
 	Crash:            "agent crashes",
 	Edit:             "edit",
 	EditBroken:       "edit: a version that never starts",
+	Outrun:           "edit without a compile",
 	Scale:            "scale",
 	DeletePod:        "Pod is deleted by hand",
 	FailPod:          "kubelet evicts a Pod",
@@ -127,12 +133,12 @@ func (k Kind) String() string { return kindNames[k] }
 func (st Step) String() string {
 	out := kindNames[st.Kind]
 	switch st.Kind {
-	case SyncSpec, SyncPods, SyncWorkloads, SyncAll, Pass, ReadWorkloads, WriteOne, FailOne, Crash,
+	case SyncSpec, SyncPods, SyncWorkloads, SyncAll, Pass, Recheck, ReadWorkloads, WriteOne, FailOne, Crash,
 		LoseStore, StoreBack, BlockWeights, WeightsBack, DeleteDeployment, RoomBack:
 		return out
 	case Scale:
 		return fmt.Sprintf("%s: role %d to %d", out, st.Role, st.N)
-	case Edit, EditBroken, Fix:
+	case Edit, EditBroken, Fix, Outrun, Compile:
 		return fmt.Sprintf("%s: role %d", out, st.Role)
 	}
 	out = fmt.Sprintf("%s: %d/%d", out, st.Role, st.Ordinal)
@@ -151,16 +157,7 @@ func (w *World) Steps(s *State, out []Step) []Step {
 
 // nature are the steps of the cluster.
 func (w *World) nature(s *State, out []Step) []Step {
-	from := len(out)
-	out = w.kueueSteps(s, w.kubeletSteps(s, out))
-	if w.Ordered && len(out) > from {
-		first, last := out[from], from+1
-		if last < len(out) && out[last].Pod == first.Pod && first.Kind == ExitClean {
-			last++ // how a Pod exits stays open
-		}
-		out = out[:last]
-	}
-	return out
+	return w.kueueSteps(s, w.kubeletSteps(s, out))
 }
 
 // Apply returns the state after a step, which must be possible.
