@@ -138,19 +138,25 @@ func (c *compilation) compile(o *source.Object) {
 
 // oncePerDeployment keeps the first of the findings that every role would repeat.
 // A missing engine version is also a rule of admission; the compile's own
-// finding says more. Of a port that the engine opens itself, the rules say more.
+// finding says more. Of a port that the engine opens itself, and of a part of a
+// card that nobody has observed, the rules say more.
 func oncePerDeployment(findings diag.List) diag.List {
 	seen := map[string]bool{}
 	found := func(rules ...string) bool {
 		return slices.ContainsFunc(findings, func(f diag.Finding) bool { return slices.Contains(rules, f.Rule) })
 	}
 	unversioned, reserved := found("image-version"), found("reserved-port", "reserved-listen-port")
+	unobserved := slices.ContainsFunc(findings, func(f diag.Finding) bool {
+		return f.Rule == "type-not-ready" && strings.HasSuffix(f.Field, ".instanceType")
+	})
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool {
 		switch f.Rule {
 		case "engine-version":
 			return unversioned
 		case "engine-port":
 			return reserved && strings.HasSuffix(f.Field, ".ports")
+		case "type-not-ready":
+			return strings.HasSuffix(f.Field, "].resources") && unobserved
 		case "image-version", "transport-unsupported", "pair-width":
 			again := seen[f.Rule+f.Field]
 			seen[f.Rule+f.Field] = true

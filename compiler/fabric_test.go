@@ -323,6 +323,52 @@ func TestReservedOnce(t *testing.T) {
 	}
 }
 
+// TestSaidOnce: one mistake is one finding, even where both a rule and the
+// renderer meet it.
+func TestSaidOnce(t *testing.T) {
+	unobserved := strings.NewReplacer(hardware["nvidia"].detail, "", "accelerator: 8", "acceleratorSlicedMemoryPercentage: 50")
+	ascend := shape{maker: "ascend", kind: prefill, router: llmd, extra: []string{"-tp", "x"}, peer: []string{"-tp", "4"}}
+	for name, tc := range map[string]struct {
+		shape
+		edit *strings.Replacer
+		rule string
+	}{
+		"a slice of unobserved cards":                    {shape{}, unobserved, "type-not-ready"},
+		"a width of which one half cannot be read":       {ascend, strings.NewReplacer(), "parallel-parse"},
+		"a width of which the other half cannot be read": {shape{maker: "ascend", kind: decode, router: llmd, extra: []string{"-tp", "4"}, peer: []string{"-tp"}}, strings.NewReplacer(), "parallel-parse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, findings := compiler.Compile(compiler.Input{Objects: parse(t, tc.edit.Replace(tc.deployment())), Facts: parse(t, tc.edit.Replace(tc.facts()))})
+			if got := errorsOf(findings); !slices.Equal(got, []string{tc.rule}) {
+				t.Error(findings)
+			}
+		})
+	}
+}
+
+// TestEnginePort tells apart the port of the proxy and any other that the role
+// declares.
+func TestEnginePort(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ports []int
+		own   string
+		text  string // empty: compiles
+	}{
+		"of the proxy":   {[]int{8000, 9000}, "8000", "proxy of role \"decode\" owns port 8000"},
+		"of another use": {[]int{8000, 9000}, "9000", "port 9000, which is declared"},
+		"free":           {[]int{8000, 9000}, "8200", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := shape{kind: decode, router: llmd, ports: tc.ports, extra: []string{"--port", tc.own}}
+			_, findings := s.compile(t)
+			i := slices.IndexFunc(findings, func(f diag.Finding) bool { return f.Rule == "engine-port" })
+			if (i < 0) != (tc.text == "") || i >= 0 && !strings.Contains(findings[i].Message, tc.text) {
+				t.Error(findings)
+			}
+		})
+	}
+}
+
 // TestFabricWithoutFacts: without the chain of the pool no fabric is known, and
 // the first role that asks says so.
 func TestFabricWithoutFacts(t *testing.T) {

@@ -92,8 +92,11 @@ func (r *Role) leg(store *engine.Store) (*engine.Leg, diag.List) {
 	if r.dialect() != engine.VLLMAscend {
 		return leg, nil
 	}
-	leg.Prefill, leg.Decode = degrees(r.ofKind(v1.RolePrefill)), degrees(r.ofKind(v1.RoleDecode))
-	if leg.Prefill.TP >= leg.Decode.TP {
+	prefill, read := degrees(r.ofKind(v1.RolePrefill))
+	decode, both := degrees(r.ofKind(v1.RoleDecode))
+	leg.Prefill, leg.Decode = prefill, decode
+	// A width that cannot be read is refused as such.
+	if prefill.TP >= decode.TP || !read || !both {
 		return leg, nil
 	}
 	return nil, diag.List{{
@@ -143,8 +146,9 @@ func (r *Role) index(k v1.RoleKind) int {
 	return -1
 }
 
-// degrees reads how wide a half is from its own command line.
-func degrees(role *v1.Role) engine.Degrees {
+// degrees reads how wide a half is from its own command line; ok is false when
+// something there cannot be read.
+func degrees(role *v1.Role) (d engine.Degrees, ok bool) {
 	args := role.Command
 	if len(args) == 0 {
 		args = role.ExtraArgs
@@ -156,5 +160,5 @@ func degrees(role *v1.Role) engine.Degrees {
 		}
 	}
 	p, _ := argv.ReadParallelism(argv.VLLM, args, dpSize)
-	return engine.Degrees{TP: max(p.TP, 1), DP: max(p.DP, 1)}
+	return engine.Degrees{TP: max(p.TP, 1), DP: max(p.DP, 1)}, !p.Failed
 }

@@ -39,9 +39,11 @@ func (r *Role) behindProxy(declared []corev1.ContainerPort) (int32, diag.List) {
 	}
 	if own, ok := r.ownPort(); ok {
 		if taken(own) {
-			return 0, diag.List{r.refuse("engine-port", "extraArgs",
-				fmt.Sprintf("the routing proxy of role %q owns port %d, so the engine behind it cannot listen there too", r.spec().Name, own),
-				"choose another --port, or leave it out")}
+			message := fmt.Sprintf("the routing proxy of role %q owns port %d, so the engine behind it cannot listen there too", r.spec().Name, own)
+			if own != declared[0].ContainerPort {
+				message = fmt.Sprintf("the engine behind the routing proxy of role %q would listen on port %d, which is declared for something else", r.spec().Name, own)
+			}
+			return 0, diag.List{r.refuse("engine-port", "extraArgs", message, "choose another --port, or leave it out")}
 		}
 		return own, nil
 	}
