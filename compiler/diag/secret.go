@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,11 @@ var (
 	pairInLine = lazy(`(?:^|[\s{,\[-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
 	// flagInLine is the name of an argument or of a variable up to its value.
 	flagInLine = lazy(`(?:^|[\s"',{\[;])(-{1,2}[A-Za-z][\w.-]*|[A-Za-z_]\w*)(=|["']?[ \t]*,?[ \t]+["']?|["'],["']?)`)
+	// pairInJSON is a key of a JSON document, whose quotes may be escaped because
+	// the document stands in quotes itself, up to its value.
+	pairInJSON = lazy(`(?:\\*"|'{1,2})([\w./$-]+)(?:\\*"|'{1,2})\s*:\s*`)
+	// quoteInJSON is the quote that a JSON string begins with.
+	quoteInJSON = lazy(`^(?:\\*"|'{1,2})`)
 	// userInLine is the user information of a URL.
 	userInLine = lazy(`://([^/@\s"']+)@`)
 	// bareFlag is a list item that is a flag and nothing else.
@@ -38,13 +44,52 @@ func lazy(expr string) func() *regexp.Regexp {
 var notSecret = strings.NewReplacer("tokenizer", "", "imagepullsecrets", "")
 
 // secretWords make a name that of a secret.
-var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential"}
+var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential", "authorization"}
 
-// isSecretName reports whether the value of that name may be a secret. The value
-// of an environment variable always may; a bare key is one that is looked up.
-func isSecretName(name string) bool {
+// misspeltWords are found in a name with one slip too: a secret is no less one
+// behind a misspelt flag.
+var misspeltWords = append(slices.Clone(secretWords), "apikey")
+
+// IsSecretName reports whether the value of that name, a field, a variable or a
+// flag, may be a secret. The value of an environment variable always may; a bare
+// key is one that is looked up.
+func IsSecretName(name string) bool {
 	name = notSecret.Replace(strings.ToLower(name))
-	return name != "key" && (name == "value" || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) }))
+	switch {
+	case name == "key":
+		return false
+	case name == "value", slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) }):
+		return true
+	}
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(typed string) bool {
+		return slices.ContainsFunc(misspeltWords, func(w string) bool {
+			return isSlip(typed, w) && (w != "key" || len(words) > 1)
+		})
+	})
+}
+
+// isSlip reports whether a word is another with one letter wrong, missing or too
+// many, or with two neighbours swapped.
+func isSlip(typed, meant string) bool {
+	short, long := typed, meant
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	i := 0
+	for i < len(short) && short[i] == long[i] {
+		i++
+	}
+	short, long = short[i:], long[i:]
+	switch {
+	case len(long) == len(short)+1:
+		return short == long[1:]
+	case len(long) != len(short) || long == "":
+		return false
+	case short[1:] == long[1:]:
+		return true
+	}
+	return len(short) > 1 && short[0] == long[1] && short[1] == long[0] && short[2:] == long[2:]
 }
 
 // isCount reports whether a name counts tokens, and the value is a number.
@@ -130,7 +175,7 @@ func nearby(line string, column int) (string, int) {
 func secretSpans(line string, env span) (out []span) {
 	add := func(name string, start int) {
 		inEnv := env.start <= start && start < env.end && name != "name" && name != "env"
-		if !isSecretName(name) && !inEnv {
+		if !IsSecretName(name) && !inEnv {
 			return
 		}
 		s := span{start, valueEnd(line, start)}
@@ -156,6 +201,12 @@ func secretSpans(line string, env span) (out []span) {
 			add(name, m[5])
 		case strings.HasPrefix(name, "-") && !strings.HasPrefix(line[m[5]:], "-"):
 			add(name, m[5])
+		}
+	}
+	for _, m := range pairInJSON().FindAllStringSubmatchIndex(line, -1) {
+		s := span{m[1], valueEndInJSON(line, m[1])}
+		if name := line[m[2]:m[3]]; s.end > s.start && IsSecretName(name) && !isCount(name, line[s.start:s.end]) {
+			out = append(out, s)
 		}
 	}
 	for _, m := range userInLine().FindAllStringSubmatchIndex(line, -1) {
@@ -202,6 +253,34 @@ func valueEnd(line string, start int) int {
 		}
 	}
 	if i := strings.Index(rest, " #"); i >= 0 {
+		return start + i
+	}
+	return len(line)
+}
+
+// valueEndInJSON is where a value of a JSON document ends that begins at an
+// index. It errs toward a later end. An object is no value: its own keys are
+// judged.
+func valueEndInJSON(line string, start int) int {
+	rest := line[start:]
+	quote := quoteInJSON().FindString(rest)
+	switch {
+	case quote != "":
+		for i := len(quote); i+len(quote) <= len(rest); i++ {
+			if rest[i-1] != '\\' && strings.HasPrefix(rest[i:], quote) {
+				return start + i + len(quote)
+			}
+		}
+		return len(line)
+	case strings.HasPrefix(rest, "["):
+		if i := strings.IndexByte(rest, ']'); i >= 0 {
+			return start + i + 1
+		}
+		return len(line)
+	case strings.HasPrefix(rest, "{"):
+		return start
+	}
+	if i := strings.IndexAny(rest, " ,}]\"'\\"); i >= 0 {
 		return start + i
 	}
 	return len(line)
@@ -310,7 +389,7 @@ func isBelowSecret(line string, above func(int) (string, bool)) bool {
 		return false
 	}
 	if up, ok := above(1); ok {
-		if m := bareFlag().FindStringSubmatch(up); m != nil && isSecretName(m[1]) && !strings.Contains(line, "--") {
+		if m := bareFlag().FindStringSubmatch(up); m != nil && IsSecretName(m[1]) && !strings.Contains(line, "--") {
 			return true
 		}
 	}
@@ -318,7 +397,7 @@ func isBelowSecret(line string, above func(int) (string, bool)) bool {
 		// A key with nothing behind it may hold a mapping, whose lines are judged
 		// by their own keys.
 		isBlock := strings.ContainsAny(up[strings.LastIndexByte(up, ':'):], "|>")
-		if isSecretName(key) && (isBlock || key == "value" || !pairInLine().MatchString(line)) {
+		if IsSecretName(key) && (isBlock || key == "value" || !pairInLine().MatchString(line)) {
 			return true
 		}
 	}

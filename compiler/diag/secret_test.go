@@ -52,6 +52,27 @@ func TestMask(t *testing.T) {
 		{`        - --max-num-batched-tokens=8192`, `        - --max-num-batched-tokens=8192`},
 		{`        - --tokenizer=acme/chat`, `        - --tokenizer=acme/chat`},
 		{`        - --seed=1`, `        - --seed=1`},
+		// A slip of the pen makes no value less secret.
+		{`        - --api-kye=hunter2`, `        - --api-kye=***`},
+		{`    extraArgs: [--api_kye, hunter2, --seed=1]`, `    extraArgs: [--api_kye, ***, --seed=1]`},
+		{`        - --apikye hunter2`, `        - --apikye ***`},
+		{`        - --hf-tokn=hunter2`, `        - --hf-tokn=***`},
+		{`    command: [sh, -c, "DB_PASWORD=hunter2 vllm serve"]`, `    command: [sh, -c, "DB_PASWORD=***"]`},
+		{`        - --kv-offloading-size=8`, `        - --kv-offloading-size=8`},
+		{`        - --keep-mm-feature-on-device`, `        - --keep-mm-feature-on-device`},
+		{`  kye: tls.crt`, `  kye: tls.crt`},
+
+		// JSON documents as arguments.
+		{`        - '{"api_key":"hunter2","seed":1}'`, `        - '{"api_key":***,"seed":1}'`},
+		{`        - '{"api_key":12345,"seed":1}'`, `        - '{"api_key":***,"seed":1}'`},
+		{`        - "{\"api_kye\": \"hunter2\", \"seed\": 1}"`, `        - "{\"api_kye\": ***, \"seed\": 1}"`},
+		{`        - "{\"api_key\": \"hun\\\"ter2\"}"`, `        - "{\"api_key\": ***}"`},
+		{`        - '--x={''token'': ''hunter2''}'`, `        - '--x={''token'': ***}'`},
+		{`        - --x={"keys":["hunter2","hunter3"],"seed":1}`, `        - --x={"keys":***,"seed":1}`},
+		{`        - '{"Authorization":"Bearer hunter2"}'`, `        - '{"Authorization":***}'`},
+		{`        - '{"secret":{"name":"certs"}}'`, `        - '{"secret":{"name":"certs"}}'`},
+		{`        - '{"max_tokens":512}'`, `        - '{"max_tokens":512}'`},
+		{`{"extraArgs":["--x","{\"api_key\":\"hunter2\"}"],"replicas":0}`, `{"extraArgs":["--x","{\"api_key\":***}"],"replicas":0}`},
 		{`  url: https://me:hunter2@example.com/x`, `  url: https://***@example.com/x`},
 	} {
 		got, _ := mask(test.line, nil)
@@ -70,6 +91,7 @@ func TestMaskBelow(t *testing.T) {
 		{"- --api-key\n- hunter2", "- ***"},
 		{"  - \"--api-key\"\n  - \"hunter2\"", "  - ***"},
 		{"  - --api-key\n  - --seed=1", "  - --seed=1"},
+		{"  - --api-kye\n  - hunter2", "  - ***"},
 		{"  - --seed\n  - 12", "  - 12"},
 		{"  - name: A\n    value: |\n      hunter2", "      ***"},
 		{"  - name: A\n    value: |\n      hunter\n\n        2", "        ***"},
@@ -147,7 +169,7 @@ f:3:3: error: m [r]
 }
 
 func FuzzMask(f *testing.F) {
-	for _, s := range []string{`- {value: "a, b", name: X}`, `- '--api-key=x'`, `"token":"x"`, `value: é`} {
+	for _, s := range []string{`- {value: "a, b", name: X}`, `- '--api-key=x'`, `- "{\"api_key\":\"x\"}"`, `{'token':`, `"token":"x"`, `value: é`} {
 		f.Add(s, 3)
 	}
 	f.Fuzz(func(t *testing.T, line string, i int) {

@@ -147,6 +147,7 @@ type trail struct {
 	index  int
 	item   bool // of a list
 	inMap  bool // a key that the user chose, not the name of a field
+	secret bool // the value of a flag whose values may be secrets
 }
 
 // String renders the path as field.Path of apimachinery does. Keys of labels

@@ -54,12 +54,30 @@ func TestValidate(t *testing.T) {
 				`a.yaml:14:1 Unknown data: unknown field "data" in the object (remove it; possible here: apiVersion, kind, metadata, spec, status)`,
 			},
 		},
+		"unknown, of many places": {
+			in: withRole("    ports: [{port: 1, name: x}]\n"),
+			want: []string{
+				`a.yaml:11:23 Unknown spec.roles[].ports[].name: unknown field "name" in spec.roles[0].ports[0] (remove it; possible here: port, protocol)`,
+			},
+		},
+		"number that may be a secret": {
+			in: withRole("    extraArgs: [--seed, 12, --api-key, 34, --api_kye, 56, --api-key=x, 78]\n"),
+			want: []string{
+				`a.yaml:11:25 Type spec.roles[].extraArgs[]: spec.roles[0].extraArgs[1] must be a string, not the number 12 (put it in quotes: "12")`,
+				`a.yaml:11:40 Type spec.roles[].extraArgs[]: spec.roles[0].extraArgs[3] must be a string, and Kubernetes reads what stands there as a boolean or a number (put it in quotes)`,
+				`a.yaml:11:55 Type spec.roles[].extraArgs[]: spec.roles[0].extraArgs[5] must be a string, and Kubernetes reads what stands there as a boolean or a number (put it in quotes)`,
+				`a.yaml:11:72 Type spec.roles[].extraArgs[]: spec.roles[0].extraArgs[7] must be a string, not the number 78 (put it in quotes: "78")`,
+			},
+		},
+		"fraction of a card": {
+			in: withRole("    resources: {accelerator: 1.5, interface: .5}\n"),
+		},
 		"duplicate key": {
 			in:   withRole("    size: 1\n    size: 2\n"),
 			want: []string{`a.yaml:12:5 DuplicateKey spec.roles[].size: the key "size" stands twice in spec.roles[0] (remove one of the two)`},
 		},
 		"type": {
-			in: withRole("    replicas: \"2\"\n    size: 1.5\n    image: 0.29\n    privileged: \"true\"\n    command: [on, 1, {}]\n    ports: 80\n    topology: x\n    resources: {accelerator: 1.5, interface: x}\n    extraArgs: [null]\n"),
+			in: withRole("    replicas: \"2\"\n    size: 1.5\n    image: 0.29\n    privileged: \"true\"\n    command: [on, 1, {}]\n    ports: 80\n    topology: x\n    resources: {accelerator: [1], interface: x}\n    extraArgs: [null]\n"),
 			want: []string{
 				`a.yaml:11:15 Type spec.roles[].replicas: spec.roles[0].replicas must be a whole number, not the string "2" (leave out the quotes: 2)`,
 				`a.yaml:12:11 Type spec.roles[].size: spec.roles[0].size must be a whole number, not the number 1.5 ()`,
@@ -70,7 +88,7 @@ func TestValidate(t *testing.T) {
 				`a.yaml:15:22 Type spec.roles[].command[]: spec.roles[0].command[2] must be a string, not a mapping ()`,
 				`a.yaml:16:12 Type spec.roles[].ports: spec.roles[0].ports must be a list, not the number 80 ()`,
 				`a.yaml:17:15 Type spec.roles[].topology: spec.roles[0].topology must be a mapping, not the string "x" ()`,
-				`a.yaml:18:30 Type spec.roles[].resources.accelerator: spec.roles[0].resources.accelerator must be a quantity such as 2 or "500m", not the number 1.5 ()`,
+				`a.yaml:18:30 Type spec.roles[].resources.accelerator: spec.roles[0].resources.accelerator must be a quantity such as 2 or "500m", not a list ()`,
 				`a.yaml:18:46 Type spec.roles[].resources.interface: spec.roles[0].resources.interface must be a quantity such as 2 or "500m", not the string "x" ()`,
 				`a.yaml:19:17 Type spec.roles[].extraArgs[]: spec.roles[0].extraArgs[0] must be a string, not null ()`,
 			},

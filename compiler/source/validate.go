@@ -115,6 +115,10 @@ func (s *Schema) isNullable(name string) bool {
 	return prop != nil && prop.nullable
 }
 
+// fewPlaces is how many blocks may have a field for it to say where a misplaced
+// one belongs. A name is a field of nearly all of them.
+const fewPlaces = 2
+
 func (v *validation) unknown(key *yaml.Node, s *Schema, at *trail) {
 	violation := Violation{
 		Message: fmt.Sprintf("unknown field %s in %s", quote(key.Value), orObject(at.parent.String())),
@@ -124,7 +128,7 @@ func (v *validation) unknown(key *yaml.Node, s *Schema, at *trail) {
 	switch meant, ok := Suggest(key.Value, s.names); {
 	case ok:
 		violation.Remedy = fmt.Sprintf("did you mean %q?", meant)
-	case len(places) > 0:
+	case len(places) > 0 && len(places) <= fewPlaces:
 		violation.Remedy = fmt.Sprintf("%s is a field of %s", key.Value, strings.Join(places, ", "))
 	case len(s.names) == 0:
 		violation.Remedy = "remove it"
@@ -203,6 +207,10 @@ func (v *validation) quantity(n *yaml.Node, at *trail) {
 		text = x
 	case int64:
 		text = strconv.FormatInt(x, 10)
+	case float64:
+		// An API server wants quotes around it, but no count is a fraction with
+		// them either: that is what there is to say.
+		text = strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	if _, err := ParseQuantity(text); err == nil {
 		return
@@ -319,7 +327,7 @@ func (v *validation) list(n *yaml.Node, s *Schema, at *trail) {
 		if v.full() {
 			return
 		}
-		field := &trail{parent: at, index: i, item: true}
+		field := &trail{parent: at, index: i, item: true, secret: i > 0 && isSecretFlag(n.Content[i-1])}
 		if key, ok := itemKey(item, s); ok {
 			if j, seen := first[key.id]; seen {
 				v.add(DuplicateItem, field, item, Violation{

@@ -129,7 +129,7 @@ func typeViolation(n *yaml.Node, at *trail, want string) Violation {
 	if n.Kind != yaml.ScalarNode {
 		return v
 	}
-	if isSecret(n, v.Shape, want) && !isNull(n) {
+	if (at != nil && at.secret || isSecret(n, v.Shape, want)) && !isNull(n) {
 		v.Message = fmt.Sprintf("%s must be %s, not a single value", v.Field, want)
 		if want == wantString {
 			v.Message = fmt.Sprintf("%s must be %s, and Kubernetes reads what stands there as a boolean or a number", v.Field, want)
@@ -167,6 +167,11 @@ func isSecret(n *yaml.Node, shape, want string) bool {
 		}
 	}
 	return false
+}
+
+// isSecretFlag reports whether what follows a list item may be a secret.
+func isSecretFlag(item *yaml.Node) bool {
+	return item.Kind == yaml.ScalarNode && strings.HasPrefix(item.Value, "-") && !strings.Contains(item.Value, "=") && diag.IsSecretName(item.Value)
 }
 
 // overflowViolation is a whole number that does not fit.
