@@ -24,19 +24,20 @@ import (
 // deletionTimestamp is on its way out.
 func Validate(in Input, stored []*source.Object) diag.List {
 	index, findings := facts.New(slices.Concat(in.Facts, in.Objects), in.Namespace, in.Settings)
+	before := storedDeployments(stored, in.Namespace)
 	for _, o := range in.Objects {
 		if IsModelDeployment(o) {
-			findings = append(findings, validate(o, in.Namespace, index, stored)...)
+			findings = append(findings, validate(o, in.Namespace, index, before)...)
 		}
 		findings = append(findings, misnamed(o)...)
 	}
 	return findings.Sorted()
 }
 
-func validate(o *source.Object, namespace string, index *facts.Index, stored []*source.Object) diag.List {
+func validate(o *source.Object, namespace string, index *facts.Index, stored map[identity]*source.Object) diag.List {
 	deleting := o.IsDeleting()
 	s := subject(o, namespace, index, deleting)
-	old := storedAs(s.Object, namespace, stored)
+	old := stored[identify(s.Object, namespace)]
 	if old == nil {
 		return check.Judge(s)
 	}
@@ -45,21 +46,33 @@ func validate(o *source.Object, namespace string, index *facts.Index, stored []*
 		// Without the stored deployment an update cannot be judged. Why it cannot
 		// be read is all that counts of it.
 		unreadable := slices.DeleteFunc(before.Structure, func(f diag.Finding) bool { return check.Readable(diag.List{f}) })
-		return slices.Concat(unreadable, s.Structure)
+		s.New = nil
+		return slices.Concat(unreadable, check.Judge(s))
 	}
 	s.Old = before.New
 	return check.Judge(s)
 }
 
-// storedAs returns the stored deployment of the namespace and name of another.
-func storedAs(o *source.Object, namespace string, stored []*source.Object) *source.Object {
-	in := func(o *source.Object) string { return cmp.Or(o.Namespace, namespace) }
-	for _, old := range stored {
-		if IsModelDeployment(old) && in(old) == in(o) && old.Name == o.Name {
-			return old
+// identity tells deployments apart.
+type identity struct{ namespace, name string }
+
+func identify(o *source.Object, namespace string) identity {
+	return identity{cmp.Or(o.Namespace, namespace), o.Name}
+}
+
+// storedDeployments finds the stored deployments. Of several of one namespace
+// and name the first counts.
+func storedDeployments(stored []*source.Object, namespace string) map[identity]*source.Object {
+	out := map[identity]*source.Object{}
+	for _, o := range stored {
+		if !IsModelDeployment(o) {
+			continue
+		}
+		if id := identify(o, namespace); out[id] == nil {
+			out[id] = o
 		}
 	}
-	return nil
+	return out
 }
 
 // subject reads one deployment for judgement. Its object is a copy with the

@@ -202,6 +202,18 @@ func TestValidateStructure(t *testing.T) {
 		{name: "late rules wait", new: "kvCache: {poolRef: {name: mixed}}, " + role("replicas: 0, resources: {interface: 1}"), want: "schema-replicas roles[0].replicas"},
 		{name: "missing engine", new: "engine: null, " + role(""), old: role(""), want: "schema-required engine"},
 		{name: "missing roles", new: "kvCache: {poolRef: {name: tcp}}", old: "kvCache: {poolRef: {name: tcp}}, " + role(""), want: "schema-required roles"},
+		{name: "misspelt role list", new: "rolez: [{name: r, instanceType: gpu}]", old: role(""), want: "schema-unknown rolez"},
+		{name: "misspelt type", new: "roles: [{name: r, instancetype: gpu}]", want: "schema-unknown roles[0].instancetype"},
+		{name: "misspelt and unreadable", new: "roles: [{name: r, instancetype: gpu, replicas: two}]", want: "schema-type roles[0].replicas; schema-unknown roles[0].instancetype"},
+		{name: "unknown field beside a missing one", new: "roles: [{name: r, template: gpu}]", want: "schema-required roles[0].instanceType; schema-unknown roles[0].template"},
+		{name: "misspelt kind", new: "roles: [{name: p, kin: Prefill, instanceType: gpu}, {name: d, kind: Decode, instanceType: gpu}]", want: "schema-unknown roles[0].kin"},
+		{name: "misspelt resources", new: role("resorces: {accelerator: 2}, extraArgs: [-tp, '2']"), want: "schema-unknown roles[0].resorces"},
+		{name: "misspelt accelerator", new: role("resources: {acelerator: 2}, extraArgs: [-tp, '2']"), want: "schema-unknown roles[0].resources.acelerator"},
+		{name: "misspelt ports behind a router", new: "roles: [{name: a, instanceType: gpu, port: [{port: 1}]}, {name: b, instanceType: gpu, ports: [{port: 1}]}], LLMD", want: "schema-unknown roles[0].port"},
+		{name: "misspelt size", new: role("sise: 2, command: [x]"), old: role("size: 2, command: [x]"), want: "schema-unknown roles[0].sise"},
+		{name: "missing role name on update", new: "roles: [{instanceType: gpu}]", old: role(""), want: "schema-required roles[0].name"},
+		{name: "bad role name on update", new: "roles: [{name: R, instanceType: gpu}]", old: role(""), want: "schema-role-name roles[0].name"},
+		{name: "role twice on update", new: "roles: [{name: r, instanceType: gpu}, {name: r, instanceType: gpu}]", old: "roles: [{name: r, instanceType: gpu}, {name: s, instanceType: gpu}]", want: "schema-role-dup roles[1]"},
 		{name: "null is absent", new: "kvCache: null, router: null, " + role("env: null, command: null"), want: ""},
 	})
 }
@@ -333,6 +345,8 @@ func TestValidateAccelerators(t *testing.T) {
 		{name: "above capacity, stored", new: on("whole", "accelerator: 3"), old: on("whole", "accelerator: 3"), want: "capacity roles[0].resources.accelerator"},
 		{name: "above capacity, deleting", new: on("whole", "accelerator: 3"), old: on("whole", "accelerator: 3"), deleting: true, want: ""},
 		{name: "capacity unknown", new: on("npu", "accelerator: 1000"), want: ""},
+		{name: "count that is a fraction", new: on("gpu", "accelerator: 1.5"), want: "accelerator-count roles[0].resources.accelerator"},
+		{name: "count written with a point", new: on("gpu", "accelerator: 2.0"), want: ""},
 		{name: "count in exponent form", new: on("gpu", "accelerator: 1e0"), want: ""},
 		{name: "negative is one fault", new: on("gpu", slice+", accelerator: -1"), want: "accelerator-count roles[0].resources.accelerator"},
 		{name: "zero alone", new: on("gpu", "accelerator: 0"), want: ""},
@@ -491,6 +505,42 @@ func TestValidateFrozen(t *testing.T) {
 	})
 }
 
+// TestFrozenSaysWhatChanged: who did not mean to edit a field sees what it was.
+func TestFrozenSaysWhatChanged(t *testing.T) {
+	cache := func(pool string) string { return "kvCache: {poolRef: {name: " + pool + "}}, " + role("") }
+	model := func(fields string) string { return "model: {" + fields + "}, " + role("") }
+	const gone = "spec.roles[0].command is frozen after creation (the stored one, of 2 items, is gone)"
+	for name, test := range map[string]struct{ old, new, want string }{
+		"model":               {model("name: a"), model("name: b"), "spec.model is frozen after creation (name a -> b)"},
+		"artifact added":      {model("name: a"), model("name: a, artifactRef: {name: w}"), "spec.model is frozen after creation (artifactRef none -> w)"},
+		"engine":              {role(""), "SGLANG, " + role(""), "spec.engine.name is frozen after creation (vLLM -> SGLang)"},
+		"cache removed":       {cache("tcp"), role(""), "spec.kvCache is frozen after creation (poolRef tcp -> none)"},
+		"cache moved":         {cache("tcp"), cache("rdma"), "spec.kvCache is frozen after creation (poolRef tcp -> rdma)"},
+		"kind":                {role(""), role("kind: Decode"), "spec.roles[0].kind is frozen after creation (Server -> Decode)"},
+		"type":                {role(""), "roles: [{name: r, instanceType: other}]", "spec.roles[0].instanceType is frozen after creation (gpu -> other)"},
+		"size":                {role("command: [x]"), role("command: [x], size: 2"), "spec.roles[0].size is fixed at creation (1 -> 2)"},
+		"resources":           {role("resources: {accelerator: 2}"), role("resources: {interface: 1}"), "spec.roles[0].resources is frozen after creation (accelerator 2 -> 1, interface none -> 1)"},
+		"share of a card":     {role(""), role("resources: {acceleratorSlicedCoresPercentage: 5}"), "spec.roles[0].resources is frozen after creation (acceleratorSlicedCoresPercentage 0 -> 5)"},
+		"command dropped":     {role("command: [x, hunter2]"), role(""), gone},
+		"command added":       {role(""), role("command: [hunter2]"), "spec.roles[0].command is frozen after creation (the stored role has none)"},
+		"command edited":      {role("command: [x, hunter2]"), role("command: [x, hunter22]"), "spec.roles[0].command is frozen after creation (different from item 1 on)"},
+		"command made longer": {role("command: [x]"), role("command: [x, hunter2]"), "spec.roles[0].command is frozen after creation (1 item -> 2, different from item 1 on)"},
+		"router":              {role("") + ", LLMD", role("") + ", router: {name: vllm-router}", "spec.router.name is immutable (llm-d-router -> vllm-router)"},
+		"the same in new order": {"roles: [{name: r, instanceType: gpu}, {name: s, instanceType: gpu}]", "roles: [{name: s, instanceType: other}, {name: r, instanceType: gpu}]",
+			"spec.roles[0].instanceType is frozen after creation (gpu -> other)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := judge(t, admissionTest{new: test.new, old: test.old})
+			if !slices.ContainsFunc(got, func(f diag.Finding) bool { return strings.HasPrefix(f.Message, test.want) }) {
+				t.Errorf("want %q, got %v", test.want, got)
+			}
+			if strings.Contains(fmt.Sprint(got), "hunter2") {
+				t.Errorf("a value that may be secret is shown: %v", got)
+			}
+		})
+	}
+}
+
 func TestValidateTransport(t *testing.T) {
 	on := func(pool, hardware, fields string) string {
 		return "kvCache: {poolRef: {name: " + pool + "}}, roles: [{name: r, instanceType: " + hardware + ", " + fields + "}]"
@@ -535,6 +585,7 @@ func TestValidateTransport(t *testing.T) {
 		{name: "direct leg beside another fabric", new: "kvTransfer: {protocol: EFA}, kvCache: {poolRef: {name: rdma}}, " + pair("gpu", ", LLMD"), want: leg},
 		{name: "direct tcp beside a fabric", new: "kvTransfer: {protocol: Auto}, kvCache: {poolRef: {name: rdma}}, " + pair("gpu", ", LLMD"), want: ""},
 		{name: "direct fabric beside tcp", new: "kvTransfer: {protocol: EFA}, kvCache: {poolRef: {name: tcp}}, " + pair("gpu", ", LLMD"), want: ""},
+		{name: "half an interface by a point", new: role("resources: {interface: .5}"), want: "interface-count roles[0].resources.interface"},
 		{name: "half an interface", new: role("resources: {interface: 500m}"), want: "interface-count roles[0].resources.interface"},
 	})
 }

@@ -50,7 +50,7 @@ func typeNotReady(s *Subject) (out []Fault) {
 		out = append(out, Fault{
 			Field:   r.field("instanceType"),
 			Message: fmt.Sprintf("how the cards of InstanceType %q can be shared is not known yet: its status.detail is empty", r.InstanceType),
-			Remedy:  "wait until the status is there, then refresh the InstanceType among the facts",
+			Remedy:  "wait until the status is there, refresh the InstanceType among the facts, and retry",
 		})
 	}
 	return out

@@ -87,7 +87,7 @@ type Rule struct {
 func Judge(s *Subject) diag.List {
 	out := slices.Clone(s.Structure)
 	if s.New == nil || absurd(s.New) {
-		return out
+		return echoes(out)
 	}
 	s.look()
 	for _, r := range Rules {
@@ -109,7 +109,7 @@ func Judge(s *Subject) diag.List {
 			out = append(out, finding)
 		}
 	}
-	return out
+	return echoes(out)
 }
 
 // absurd reports whether a list is so far beyond its bound, which the schema
@@ -155,8 +155,43 @@ func (s *Subject) broken(field string) bool {
 // What is absent from it may only be spelled wrong.
 func (s *Subject) misspelt(mapping string) bool {
 	return slices.ContainsFunc(s.Structure, func(v diag.Finding) bool {
-		rest, ok := strings.CutPrefix(v.Field, mapping+".")
-		return v.Rule == source.RuleUnknown && ok && !strings.ContainsAny(rest, ".[")
+		_, ok := unknownIn(v, mapping)
+		return ok
+	})
+}
+
+// meant reports whether one of these names seems to be spelled wrong in a
+// mapping, so that nobody knows its value.
+func (s *Subject) meant(mapping string, names ...string) bool {
+	return slices.ContainsFunc(s.Structure, func(v diag.Finding) bool {
+		written, ok := unknownIn(v, mapping)
+		if ok {
+			_, ok = source.Suggest(written, names)
+		}
+		return ok
+	})
+}
+
+// unknownIn returns the field of a mapping that a finding says the schema does
+// not know.
+func unknownIn(v diag.Finding, mapping string) (name string, ok bool) {
+	if mapping != "" {
+		mapping += "."
+	}
+	name, ok = strings.CutPrefix(v.Field, mapping)
+	return name, ok && v.Rule == source.RuleUnknown && !strings.ContainsAny(name, ".[")
+}
+
+// echoes removes the findings of fields that are missing only because they are
+// spelled wrong, which another finding says.
+func echoes(l diag.List) diag.List {
+	s := Subject{Structure: l}
+	return slices.DeleteFunc(slices.Clone(l), func(f diag.Finding) bool {
+		if f.Rule != slugRequired {
+			return false
+		}
+		at := strings.LastIndexByte(f.Field, '.')
+		return s.meant(f.Field[:max(at, 0)], f.Field[at+1:])
 	})
 }
 

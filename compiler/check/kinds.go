@@ -17,7 +17,7 @@ var engineKinds = map[v1.EngineName][]v1.RoleKind{
 }
 
 func kindMix(s *Subject) (out []Fault) {
-	whole := func(r *role) bool { return r.kind() == v1.RoleServer }
+	whole := func(r *role) bool { return r.kind() == v1.RoleServer && !s.meant(r.path, "kind") }
 	half := func(r *role) bool { return r.kind() == v1.RolePrefill || r.kind() == v1.RoleDecode }
 	if !slices.ContainsFunc(s.now.roles, whole) || !slices.ContainsFunc(s.now.roles, half) {
 		return nil

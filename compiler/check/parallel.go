@@ -60,7 +60,7 @@ func parallelParse(s *Subject) (out []Fault) {
 func parallelWidth(s *Subject) (out []Fault) {
 	for _, r := range s.now.roles {
 		cards, ok := r.cards()
-		if !ok || cards <= 0 || r.inShell() {
+		if !ok || cards <= 0 || r.inShell() || s.meant(r.path, "resources") || s.meant(r.field("resources"), "accelerator") {
 			continue
 		}
 		p, _ := r.parallelism()

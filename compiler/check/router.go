@@ -129,7 +129,7 @@ func routerSamePort(s *Subject) []Fault {
 	}
 	var ports []int32
 	for _, r := range s.now.roles {
-		if !s.broken(r.field("ports")) {
+		if !s.broken(r.field("ports")) && !s.meant(r.path, "ports") {
 			ports = append(ports, r.servingPort())
 		}
 	}
