@@ -23,6 +23,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -78,7 +79,7 @@ func testKilled(t *testing.T, f fleet) {
 	p := startProgram(w)
 
 	behaviours := []localcluster.Behaviour{localcluster.Normal, localcluster.Killed, {Stop: 3 * time.Second}, {Ready: 2 * time.Second}}
-	replicas, version := 3, 0
+	replicas, version, writes := 3, 0, 0
 	w.behaviour = behaviours[0]
 	w.apply(f.spec(replicas, "--seed, '0'"))
 	w.settle(f.seats(replicas)...)
@@ -105,6 +106,7 @@ func testKilled(t *testing.T, f fleet) {
 			p.sent.burnAt(1+random.IntN(4), random.IntN(2) == 0, p.kill)
 			select {
 			case <-p.ended:
+				writes++
 			case <-time.After(time.Duration(50+random.IntN(6000)) * time.Millisecond):
 				p.kill()
 			}
@@ -137,6 +139,7 @@ func testKilled(t *testing.T, f fleet) {
 		}
 		t.Log(what)
 	}
+	t.Logf("%d times at a write", writes)
 }
 
 // program is an agent that can be killed.
@@ -238,11 +241,11 @@ func (p *program) kill() {
 // other goes on with it.
 func TestLeaderKilled(t *testing.T) {
 	w := newWorld(t, withoutAgent)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "mdc-agent"}}
+	w.must(client.IgnoreNotFound(w.Client.Delete(w.ctx(), lease))) // of a run before
 	holder := func() string {
-		lease := &coordinationv1.Lease{}
-		if err := w.Get(w.ctx(), client.ObjectKey{Namespace: agentNamespace, Name: "mdc-agent"}, lease); client.IgnoreNotFound(err) != nil {
-			t.Fatal(err)
-		}
+		lease := lease.DeepCopy()
+		w.must(client.IgnoreNotFound(w.Get(w.ctx(), client.ObjectKeyFromObject(lease), lease)))
 		if lease.Spec.HolderIdentity == nil {
 			return ""
 		}
