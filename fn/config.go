@@ -42,7 +42,7 @@ func (p *Processor) configure(n *yaml.RNode) (config, diag.List) {
 	if n.IsNilOrEmpty() {
 		return c, nil
 	}
-	set := source.FromNodes([]*yaml.RNode{n.Copy()})
+	set := source.FromNodes([]*yaml.RNode{n})
 	if len(set.Objects) == 0 {
 		return c, set.Findings
 	}

@@ -11,7 +11,9 @@ package fn
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	"sigs.k8s.io/kustomize/kyaml/kio"
@@ -52,10 +54,22 @@ var _ framework.ResourceListProcessor = &Processor{}
 // findings are errors: then its items are unchanged and the findings are its
 // results. err is for input that is no ResourceList and for I/O.
 func (p *Processor) Run(r io.Reader, w io.Writer) error {
-	rw := &kio.ByteReadWriter{Reader: r, Writer: w, KeepReaderAnnotations: true}
+	input := &counter{Reader: r}
+	rw := &kio.ByteReadWriter{Reader: input, Writer: w, KeepReaderAnnotations: true}
 	err := framework.Execute(framework.ResourceListProcessorFunc(func(rl *framework.ResourceList) error {
+		if isBare(rl.Items) {
+			rw.WrappingKind, rw.WrappingAPIVersion = kio.ResourceListKind, rl.Items[0].GetApiVersion()
+			rl.Items = nil
+		}
 		if rw.WrappingKind != kio.ResourceListKind {
 			return errNoResourceList
+		}
+		if input.read > source.MaxInput {
+			return p.finish(rl, nil, diag.List{{
+				Rule: source.RuleTooLarge, Severity: diag.Error,
+				Message: fmt.Sprintf("the input is larger than %d MB", source.MaxInput>>20),
+				Remedy:  "run once per directory",
+			}})
 		}
 		return p.Process(rl)
 	}), rw)
@@ -66,6 +80,24 @@ func (p *Processor) Run(r io.Reader, w io.Writer) error {
 	return err
 }
 
+// counter counts what was read.
+type counter struct {
+	io.Reader
+	read int
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.read += n
+	return n, err
+}
+
+// isBare recognises a ResourceList that has neither items nor a functionConfig,
+// which is taken for an item itself.
+func isBare(items []*yaml.RNode) bool {
+	return len(items) == 1 && items[0].GetKind() == kio.ResourceListKind && strings.HasPrefix(items[0].GetApiVersion(), "config.kubernetes.io/")
+}
+
 // Process compiles the items of a ResourceList in place. It returns the results
 // as the error when any is of severity error.
 func (p *Processor) Process(rl *framework.ResourceList) error {
@@ -73,6 +105,12 @@ func (p *Processor) Process(rl *framework.ResourceList) error {
 	if err != nil {
 		return err
 	}
+	return p.finish(rl, items, findings)
+}
+
+// finish puts findings into the results, and the items into the list unless a
+// finding is an error.
+func (p *Processor) finish(rl *framework.ResourceList, items []*yaml.RNode, findings diag.List) error {
 	if p.WarningsAsErrors {
 		findings = findings.Escalate()
 	}
@@ -86,9 +124,10 @@ func (p *Processor) Process(rl *framework.ResourceList) error {
 }
 
 func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.List, error) {
-	config, findings := p.configure(rl.FunctionConfig)
+	functionConfig, nodes := copies(rl.FunctionConfig, rl.Items)
+	config, findings := p.configure(functionConfig)
 	findings = append(findings, p.FactFindings...)
-	set := source.FromNodes(copies(rl.Items))
+	set := source.FromNodes(nodes)
 	findings = append(findings, set.Findings...)
 	if findings.HasErrors() {
 		return nil, findings, nil
@@ -96,7 +135,7 @@ func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.Lis
 	objects := set.Objects
 	if config.deployment != nil {
 		var more diag.List
-		objects, more = mergeDeployment(objects, config.deployment)
+		objects, more = mergeDeployment(objects, config.deployment, config.namespace)
 		findings = append(findings, more...)
 	}
 	out, more := compiler.Compile(compiler.Input{
@@ -116,12 +155,49 @@ func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.Lis
 
 // copies keeps the items as they came in, so that they can be returned
 // unchanged.
-func copies(items []*yaml.RNode) []*yaml.RNode {
+func copies(config *yaml.RNode, items []*yaml.RNode) (*yaml.RNode, []*yaml.RNode) {
+	c := copier{}
+	if !config.IsNil() {
+		config = yaml.NewRNode(c.copy(config.YNode()))
+	}
 	out := make([]*yaml.RNode, len(items))
 	for i, n := range items {
-		out[i] = n.Copy()
+		out[i] = yaml.NewRNode(c.copy(n.YNode()))
 	}
-	return out
+	// An alias may stand in another item than its anchor.
+	for _, alias := range c.aliases {
+		if anchor := c.anchors[alias.Alias]; anchor != nil {
+			alias.Alias = anchor
+		}
+	}
+	return config, out
+}
+
+// copier copies trees so that aliases among them stand for copies too.
+type copier struct {
+	anchors map[*yaml.Node]*yaml.Node
+	aliases []*yaml.Node
+}
+
+func (c *copier) copy(n *yaml.Node) *yaml.Node {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	if n.Alias != nil {
+		c.aliases = append(c.aliases, &out)
+	}
+	if n.Anchor != "" {
+		if c.anchors == nil {
+			c.anchors = map[*yaml.Node]*yaml.Node{}
+		}
+		c.anchors[n] = &out
+	}
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		out.Content[i] = c.copy(child)
+	}
+	return &out
 }
 
 // results puts findings into the form of the protocol.

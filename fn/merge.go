@@ -4,6 +4,7 @@
 package fn
 
 import (
+	"cmp"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -27,11 +28,13 @@ var hostAnnotations = []string{
 
 // mergeDeployment adds the ModelDeployment of a functionConfig to the items. An
 // item of the same namespace and name is the same deployment: what the
-// functionConfig states is laid over it.
-func mergeDeployment(objects []*source.Object, config *source.Object) ([]*source.Object, diag.List) {
+// functionConfig states is laid over it. Which one that is may depend on the
+// namespace of objects that state none.
+func mergeDeployment(objects []*source.Object, config *source.Object, namespace string) ([]*source.Object, diag.List) {
 	stripHost(config.Node)
+	in := func(o *source.Object) string { return cmp.Or(o.Namespace, namespace) }
 	for i, o := range objects {
-		if !compiler.IsModelDeployment(o) || o.Namespace != config.Namespace || o.Name != config.Name {
+		if !compiler.IsModelDeployment(o) || in(o) != in(config) || o.Name != config.Name {
 			continue
 		}
 		merged, err := walk.Walker{

@@ -143,7 +143,11 @@ type measure struct {
 func (m *measure) of(n *yaml.Node) extent {
 	if n.Kind == yaml.AliasNode {
 		size, known := m.sizes[n.Alias]
-		if known && size.nodes == 0 {
+		switch {
+		case !known: // the anchor stands in another item of a ResourceList
+			size = m.of(n.Alias)
+			m.sizes[n.Alias] = size
+		case size.nodes == 0:
 			m.cycle = n
 		}
 		size.added = size.nodes
@@ -170,14 +174,18 @@ type expander struct {
 	ok     bool
 }
 
-// expand replaces aliases by copies. An anchor stands before its aliases, so
-// that what is copied is already expanded.
+// expand replaces aliases by copies of what they stand for.
 func (e *expander) expand(n *yaml.Node) {
 	n.Anchor = ""
 	for i, c := range n.Content {
 		if c.Kind != yaml.AliasNode {
 			e.expand(c)
 			continue
+		}
+		// The anchor stands before its aliases and is expanded, unless it is in
+		// another item of a ResourceList.
+		if c.Alias.Anchor != "" {
+			e.expand(c.Alias)
 		}
 		copied := copyNode(c.Alias)
 		copied.HeadComment, copied.LineComment, copied.FootComment = c.HeadComment, c.LineComment, c.FootComment
