@@ -45,7 +45,7 @@ func (p *parts) alike(n uint32) uint32 {
 			return false
 		}
 		for _, wl := range p.workloads(at) {
-			if s.Workloads = append(before, wl); !try(at + 1) {
+			if s.Workloads = append(slices.Clip(before), wl); !try(at + 1) {
 				return false
 			}
 		}

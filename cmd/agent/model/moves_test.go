@@ -323,9 +323,9 @@ func (m *moves) decide(k key, kind Kind) decision {
 	for at := range m.places {
 		c := &m.cells[at].all[m.cell(k, at)]
 		if kind == ReadWorkloads {
-			id = id<<14 | decisionKey(c.truth)
+			id = id<<readBits | decisionKey(c.truth)
 		} else {
-			id = id<<14 | decisionKey(c.seen)
+			id = id<<readBits | decisionKey(c.seen)
 		}
 	}
 	switch id <<= agentBits + 1; kind {

@@ -135,7 +135,20 @@ func (w *World) observeWorkloads(s *Snapshot) (out []converge.Workload) {
 	return out
 }
 
-func podUID(id ID) string { return fmt.Sprintf("p%04d", id) }
+func podUID(id ID) string {
+	if int(id) < len(podUIDs) {
+		return podUIDs[id]
+	}
+	return fmt.Sprintf("p%04d", id)
+}
+
+// podUIDs are those that are asked for all the time.
+var podUIDs = func() (out [128]string) {
+	for id := range out {
+		out[id] = fmt.Sprintf("p%04d", id)
+	}
+	return out
+}()
 
 // writes turns a plan into single writes.
 func (w *World) writes(s *Snapshot, plan converge.Plan) (out []Write) {

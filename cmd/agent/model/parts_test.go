@@ -18,6 +18,8 @@ const (
 	groundBits = 13
 	agentBits  = 21
 	cellsFrom  = groundBits + agentBits
+	// readBits are for what a decision reads of a cell.
+	readBits = 14
 )
 
 // ground is what people and the cluster have to do with beside the groups: what
@@ -508,7 +510,7 @@ func (p *parts) holders(k key) (mask uint8) {
 // overflow reports whether numbers have outgrown the key.
 func (p *parts) overflow() bool {
 	for at := range p.cells {
-		if bits.Len(uint(len(p.cells[at].all))) > p.width {
+		if bits.Len(uint(len(p.cells[at].all))) > p.width || len(p.seen[at].all) >= 1<<readBits || len(p.truth[at].all) >= 1<<readBits {
 			return true
 		}
 	}

@@ -14,13 +14,13 @@ import (
 
 // disturbances are all that may happen from outside, as often as it likes.
 var disturbances = []Kind{
-	Edit, EditBroken, Scale, DeletePod, FailPod, Unready, Evict, Preempt,
+	Edit, EditBroken, Outrun, Scale, DeletePod, FailPod, Unready, Evict, Preempt,
 	DeleteWorkload, LoseNode, LoseStore, BlockWeights, ForeignPod,
 }
 
 // TestRandom walks at random through larger worlds: three roles, up to five
 // replicas, up to three Pods in each, a store that blinks, weights that get
-// lost, foreign Pods, and caches that lag kind by kind. Now and then the world
+// lost, compiles that lag, foreign Pods, and caches that lag kind by kind. Now and then the world
 // is left alone and must come to rest as declared.
 func TestRandom(t *testing.T) {
 	steps, seeds := 120_000, uint64(4)
@@ -48,7 +48,8 @@ func walk(t *testing.T, seed uint64, steps int) (total, rests int) {
 		for i := range 3 {
 			r := Role{Name: string(rune('a' + i)), Size: int16(1 + rnd.IntN(3)), Pool: int16(i % 2), Cards: 1, Managed: i != 1}
 			w.Roles = append(w.Roles, r)
-			s.Spec.Roles[i] = RoleSpec{Replicas: int16(rnd.IntN(4))}
+			n := int16(rnd.IntN(4))
+			s.Spec.Roles[i] = RoleSpec{Replicas: n, Settled: n}
 			s.Capacity[r.Pool] += 5 * r.Size
 		}
 	}

@@ -47,10 +47,9 @@ type World struct {
 	// OneCache: the agent's cache catches up as a whole, not kind by kind.
 	OneCache bool
 	// FreshCache: only what the cache knows of the deployment lags, and a pass may
-	// read past it for no need. That loses nothing. All that is ever decided from
-	// cached Pods is to delete some by UID, for being above the scale or having
-	// ended; then the same is decided now, or they are gone. Or it is to read past
-	// the cache, and what is read there is never older.
+	// read past it for no need. That loses nothing: all that cached Pods alone
+	// decide is to delete some by UID, which a fresh cache says as well unless
+	// they are gone, and to read past the cache, where nothing lags.
 	FreshCache bool
 	// AnyOrder: the deletes of a pass reach the API server in any order among
 	// those of Pods and those of Workloads, and so do creates of instances.
