@@ -54,6 +54,7 @@ type KVCachePoolBindingSpec struct {
 type KVCacheDomain struct {
 	// Name of the domain, which is the tenant of the store; absent, "default".
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 	// BlockSize in tokens.
 	// +optional
