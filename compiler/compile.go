@@ -181,7 +181,7 @@ func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache, weights
 			Cache:           cache,
 			Weights:         weights,
 			Overcommit:      c.facts.Enabled(facts.SettingResourcesOvercommit),
-			SidecarImage:    c.facts.Setting(facts.SettingRoutingSidecarImage),
+			SidecarImage:    c.facts.Image(facts.SettingRoutingSidecarImage),
 			ReuseTimeWait:   c.facts.Enabled(facts.SettingTCPTimeWaitReuse),
 			HasRuntimeClass: c.facts.RuntimeClass,
 			CompilerVersion: c.in.Version,
@@ -194,8 +194,8 @@ func (c *compilation) roles(md *v1.ModelDeployment, cache *render.Cache, weights
 func (c *compilation) router(md *v1.ModelDeployment, roles []*render.Role) router.Input {
 	in := router.Input{
 		Deployment: md,
-		Image:      c.facts.Setting(facts.SettingRouterImage),
-		ProxyImage: c.facts.Setting(facts.SettingRouterProxyImage),
+		Image:      c.facts.Image(facts.SettingRouterImage),
+		ProxyImage: c.facts.Image(facts.SettingRouterProxyImage),
 	}
 	for i, r := range roles {
 		_, port := r.ServicePort()

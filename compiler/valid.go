@@ -15,6 +15,7 @@ import (
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/replica"
 	"gpustack.ai/mdc/compiler/source"
 )
@@ -42,6 +43,7 @@ func (c *compilation) invalid(md *v1.ModelDeployment, o *source.Object) diag.Lis
 	v.metadata(md)
 	if r := md.Spec.Router; r != nil {
 		v.image("spec.router.image", r.Image)
+		c.invalidSettings(v, r)
 		v.secrets("spec.router.imagePullSecrets", r.ImagePullSecrets)
 	}
 	for i := range md.Spec.Roles {
@@ -61,6 +63,21 @@ func (c *compilation) invalid(md *v1.ModelDeployment, o *source.Object) diag.Lis
 		c.invalidType(v, md, r, field+"instanceType")
 	}
 	return v.findings
+}
+
+// invalidSettings judges the images that Settings put around a router.
+func (c *compilation) invalidSettings(v *validity, r *v1.RouterSpec) {
+	var used []facts.SettingName
+	if r.Image == "" {
+		used = append(used, facts.SettingRouterImage)
+	}
+	if r.Name == v1.RouterLLMD {
+		used = append(used, facts.SettingRouterProxyImage, facts.SettingRoutingSidecarImage)
+	}
+	for _, name := range used {
+		image := c.facts.Image(name)
+		v.refuse("spec.router", fmt.Sprintf("the image %q of the Setting %s", image, name), imageProblems(image), "correct the Setting")
+	}
 }
 
 // invalidType judges what an InstanceType puts into labels and image tags.

@@ -5,7 +5,9 @@ package facts
 
 import (
 	"fmt"
+	"path"
 	"strconv"
+	"strings"
 
 	"gpustack.ai/mdc/compiler/diag"
 )
@@ -46,6 +48,10 @@ const (
 	// SettingRouterProxyImage is the image of the proxy in front of the endpoint
 	// picker of llm-d-router.
 	SettingRouterProxyImage SettingName = "model-deployment-router-proxy-image"
+	// SettingContainerRegistry and SettingContainerNamespace are the mirror that
+	// images nobody chose are pulled from.
+	SettingContainerRegistry  SettingName = "container-registry"
+	SettingContainerNamespace SettingName = "container-namespace"
 )
 
 var settingDefaults = map[SettingName]string{
@@ -62,6 +68,8 @@ var settingDefaults = map[SettingName]string{
 	SettingHostPathAllowed:     "false",
 	SettingRouterImage:         "gpustack/llm-router:v0.1.0",
 	SettingRouterProxyImage:    "gpustack/mirrored-envoy:distroless-v1.33.2",
+	SettingContainerRegistry:   "",
+	SettingContainerNamespace:  "",
 }
 
 // booleans are the Settings that are on or off.
@@ -96,6 +104,22 @@ func (x *Index) Setting(name SettingName) string {
 		return f.Value.Spec.Value
 	}
 	return settingDefaults[name]
+}
+
+// Image returns the image that a Setting names. The default is pulled from the
+// mirror when there is one; an image that somebody chose stays as it is.
+func (x *Index) Image(name SettingName) string {
+	image := x.Setting(name)
+	if image != settingDefaults[name] {
+		return image
+	}
+	if namespace := x.Setting(SettingContainerNamespace); namespace != "" {
+		image = path.Join(namespace, path.Base(image))
+	}
+	if registry := x.Setting(SettingContainerRegistry); registry != "" {
+		image = strings.TrimSuffix(registry, "/") + "/" + image
+	}
+	return image
 }
 
 // Enabled returns a boolean Setting. A value that is no boolean counts as the
