@@ -21,7 +21,7 @@ import (
 // and nothing else: what a compile cannot render is not looked for. A
 // deployment is judged as an update of the one of its namespace and name among
 // the stored ones, and as a create when there is none. A deployment with a
-// deletionTimestamp is on its way out.
+// deletionTimestamp, or whose stored one has it, is on its way out.
 func Validate(in Input, stored []*source.Object) diag.List {
 	index, findings := facts.New(slices.Concat(in.Facts, in.Objects), in.Namespace, in.Settings)
 	before := storedDeployments(stored, in.Namespace)
@@ -35,9 +35,10 @@ func Validate(in Input, stored []*source.Object) diag.List {
 }
 
 func validate(o *source.Object, namespace string, index *facts.Index, stored map[identity]*source.Object) diag.List {
-	deleting := o.IsDeleting()
+	old := stored[identify(o, namespace)]
+	// No update takes the timestamp away.
+	deleting := o.IsDeleting() || old != nil && old.IsDeleting()
 	s := subject(o, namespace, index, deleting)
-	old := stored[identify(s.Object, namespace)]
 	if old == nil {
 		return check.Judge(s)
 	}

@@ -611,6 +611,7 @@ func TestValidateOld(t *testing.T) {
 	text := func(namespace, size string) string {
 		return "apiVersion: worker.gpustack.ai/v1\nkind: ModelDeployment\nmetadata: {name: d" + namespace + "}\nspec: {engine: {name: vLLM, version: '1'}, model: {name: m}, roles: [{name: r, instanceType: cpu, command: [x], size: " + size + "}]}\n---\n"
 	}
+	otherType := func(text string) string { return strings.Replace(text, "instanceType: cpu", "instanceType: gone", 1) }
 	types := load(t, "apiVersion: worker.gpustack.ai/v1\nkind: InstanceType\nmetadata: {name: cpu}\n")
 	for name, test := range map[string]struct{ new, old, want string }{
 		"both in the given namespace": {text("", "2"), text("", "3"), "frozen-size roles[0].size"},
@@ -618,6 +619,8 @@ func TestValidateOld(t *testing.T) {
 		"another namespace":           {text("", "2"), text(", namespace: other", "3"), ""},
 		"the right one of two":        {text("", "2"), text(", namespace: other", "3") + text("", "2"), ""},
 		"unreadable":                  {text("", "2"), text("", "two"), "schema-type roles[0].size"},
+		"on its way out":              {otherType(text("", "2")), otherType(text(", deletionTimestamp: '2026-01-01T00:00:00Z'", "2")), ""},
+		"not on its way out":          {otherType(text("", "2")), otherType(text("", "2")), "type-missing roles[0].instanceType"},
 		"out of today's bounds":       {text("", "2"), text("", "65"), "frozen-size roles[0].size"},
 	} {
 		t.Run(name, func(t *testing.T) {
