@@ -31,7 +31,7 @@ var passes = [][]string{
 }
 
 // decisions are the parts of the agent that decide from plain values.
-var decisions = []string{"cmd/agent/converge", "cmd/agent/joint", "cmd/agent/model", "cmd/agent/simulate"}
+var decisions = []string{"cmd/agent/converge", "cmd/agent/joint", "cmd/agent/model", "cmd/agent/report", "cmd/agent/simulate"}
 
 // place returns where a package stands; a package stands with its parent unless
 // it is named itself.

@@ -1,0 +1,49 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+// domainRegistered judges the Binding that grants access to the cache.
+func domainRegistered(s *state) verdict {
+	c, namespace := s.in.Cache, s.in.Deployment.Namespace
+	b := c.Binding
+	return first(s,
+		func(*state) *verdict {
+			if c.Name != "" {
+				return nil
+			}
+			return yes(notApplicable, "The deployment has no cache")
+		},
+		func(*state) *verdict {
+			if b != nil {
+				return nil
+			}
+			return no("BindingNotFound", "KVCachePoolBinding %q does not exist in namespace %q", c.Name, namespace)
+		},
+		func(*state) *verdict {
+			if !b.Deleting {
+				return nil
+			}
+			return no("BindingDeleting", "KVCachePoolBinding %q is being deleted", c.Name)
+		},
+		func(*state) *verdict {
+			switch {
+			case b.Phase == "":
+				return no("BindingNotReady", "KVCachePoolBinding %q has not been observed yet", c.Name)
+			case b.Phase != bindingReady:
+				return no("BindingNotReady", "KVCachePoolBinding %q is %s: %s", c.Name, b.Phase, cut(b.PhaseMessage, quoteLimit))
+			case !b.QuotaGranted:
+				return no("BindingNotReady", "KVCachePoolBinding %q has been granted no quota: its condition QuotaGranted is not True", c.Name)
+			}
+			return nil
+		},
+		func(*state) *verdict {
+			return yes("Registered", "Attached to domain %q by KVCachePoolBinding %q of KVCachePool %q", b.Domain.Name, c.Name, b.Pool)
+		},
+	)
+}
+
+const (
+	notApplicable = "NotApplicable"
+	bindingReady  = "Ready"
+)

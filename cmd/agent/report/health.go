@@ -1,0 +1,195 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
+)
+
+// stalled is true of what only a person can end.
+func stalled(s *state) verdict {
+	of := func(condition, reason string) rule {
+		return func(s *state) *verdict {
+			v := s.said[condition]
+			if s.deleting() || v.reason != reason {
+				return nil
+			}
+			return yes(reason, "%s", v.message)
+		}
+	}
+	return first(s,
+		of(Compiled, "NotCompiled"),
+		of(Compiled, "TenantMismatch"),
+		imageUnresolvable,
+		// Read off the Pods: missing replicas are reported before.
+		func(s *state) *verdict {
+			if s.deleting() {
+				return nil
+			}
+			v := outsideQueue(s)
+			if v != nil {
+				v.status = metav1.ConditionTrue
+			}
+			return v
+		},
+		of(QuotaReserved, "Parked"),
+		func(*state) *verdict { return no("NotStalled", "Nothing waits for a person") },
+	)
+}
+
+// imageUnresolvable: replicas are missing, and by which version their image is to
+// be chosen is told by nothing.
+func imageUnresolvable(s *state) *verdict {
+	for _, r := range s.missing() {
+		if r.role.NoImage && r.waitsFor() == waitValue {
+			return yes("ImageUnresolvable", "Role %s: %s; or set its image", r.role.Name, r.role.Fault.Message)
+		}
+	}
+	return nil
+}
+
+// ready is for those who only ask whether all is well. It is False when an
+// instance that served is missing and nothing is replacing it: what is still
+// starting, growing or rolling is no failure.
+func ready(s *state) verdict {
+	return first(s,
+		func(s *state) *verdict {
+			if s.summed != v1.PhaseReady {
+				return nil
+			}
+			return yes("Ready", "%s are ready", count(s.total(), "replica"))
+		},
+		func(s *state) *verdict {
+			if s.summed != v1.PhaseStarting {
+				return nil
+			}
+			return unknown("Starting", "%s", s.summary)
+		},
+		func(s *state) *verdict {
+			lost := s.unavailable()
+			if s.deleting() || len(lost) == 0 || s.said[ReplicasUpToDate].reason == reasonRollout {
+				return nil
+			}
+			return no("ReplicaUnavailable", "%s, and nothing is replacing: %s", s.summary, few(lost, "; "))
+		},
+		func(s *state) *verdict { return unknown("Progressing", "%s", s.summary) },
+	)
+}
+
+// unavailable are the replicas that do not serve and that nothing replaces.
+func (s *state) unavailable() (out []string) {
+	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
+	// A spec that is new may have grown; one that is known has lost.
+	settled := before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse
+	settled = settled && s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
+	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() }) {
+		name := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal)
+		restarted := slices.ContainsFunc(r.live, func(p *Pod) bool { return p.Restarted && !p.Ready })
+		blocked := r.waitsFor() != "" && r.waitsFor() != converge.WaitOccupied
+		switch {
+		case r.lost() != "":
+			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it is replaced once the Node is back, or its object is deleted", name, r.lost()))
+		case restarted:
+			out = append(out, name+", whose containers have ended: look at their logs")
+		case settled && blocked && len(r.leaving) == 0:
+			out = append(out, waits([]*replica{r}))
+		}
+	}
+	return out
+}
+
+// reconciling is true while the agent has work, or waits for what it can go on
+// with by itself.
+func reconciling(s *state) verdict {
+	return first(s,
+		func(s *state) *verdict {
+			if !s.deleting() {
+				return nil
+			}
+			return yes("Deleting", "%s", s.summary)
+		},
+		func(s *state) *verdict {
+			if s.said[Stalled].status != metav1.ConditionTrue {
+				return nil
+			}
+			return no("Stalled", "See condition %s", Stalled)
+		},
+		func(s *state) *verdict {
+			w := s.said[WeightsReady]
+			_, outdated, _, _ := s.tally()
+			if w.status != metav1.ConditionFalse || len(s.missing()) == 0 && outdated == 0 && s.summed == v1.PhaseReady {
+				return nil
+			}
+			return yes("WaitingForWeights", "%s", w.message)
+		},
+		func(s *state) *verdict {
+			if !s.waitsForAny(converge.WaitCache) && s.said[ReplicasUpToDate].reason != reasonHeldByCache {
+				return nil
+			}
+			return yes(waitingForCache, "%s", s.said[DomainRegistered].message)
+		},
+		func(s *state) *verdict {
+			if s.said[ReplicasUpToDate].reason == reasonRollout {
+				return yes("RollingOut", "%s", s.said[ReplicasUpToDate].message)
+			}
+			if c := s.said[Compiled]; c.status != metav1.ConditionTrue && len(s.missing()) == 0 {
+				return yes("RollingOut", "%s", c.message)
+			}
+			return nil
+		},
+		func(s *state) *verdict {
+			absent := s.replicas(func(r *replica) bool { return !r.complete() })
+			if len(absent) == 0 {
+				return nil
+			}
+			return yes("Creating", "%s", join("To be created: "+slots(absent), waits(absent)))
+		},
+		func(s *state) *verdict {
+			q := s.said[QuotaReserved]
+			if q.status == metav1.ConditionTrue {
+				return nil
+			}
+			return yes("WaitingForQuota", "%s", q.message)
+		},
+		func(s *state) *verdict {
+			if s.summed == v1.PhaseReady {
+				return nil
+			}
+			return yes("WaitingForReady", "%s", s.unready())
+		},
+		func(s *state) *verdict {
+			if s.in.Cache.Name == "" || s.in.Cache.Resolved {
+				return nil
+			}
+			message := s.said[DomainRegistered].message
+			if s.said[DomainRegistered].status == metav1.ConditionTrue {
+				message = fmt.Sprintf("KVCachePool %q does not tell its address yet, or has no backend", s.in.Cache.Binding.Pool)
+			}
+			return yes(waitingForCache, "%s", message)
+		},
+		func(*state) *verdict { return no("AsDeclared", "All is as declared") },
+	)
+}
+
+const waitingForCache = "WaitingForCache"
+
+// unready names what is there and does not serve.
+func (s *state) unready() string {
+	var parts []string
+	if slow := s.replicas(func(r *replica) bool { return !r.ready() }); len(slow) > 0 {
+		parts = append(parts, slots(slow))
+	}
+	if r := s.said[RouterReady]; r.status != metav1.ConditionTrue {
+		parts = append(parts, r.message)
+	}
+	return "Not ready: " + strings.Join(parts, "; ")
+}

@@ -1,0 +1,137 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
+)
+
+const (
+	reasonRollout     = "RolloutInProgress"
+	reasonHeldByCache = "RolloutHeldByCache"
+)
+
+func replicasUpToDate(s *state) verdict {
+	return first(s, rolloutNotObserved, heldByWeights, heldByCache, rolling, replacing, upToDate)
+}
+
+// tally adds up how the roles stood in the pass.
+func (s *state) tally() (compared, outdated, held, created int) {
+	for _, r := range s.roles {
+		compared += r.Pass.Compared
+		outdated += r.Pass.Outdated
+		created += r.Created
+		if r.Pass.Hold == converge.HeldByCache {
+			held += r.Pass.Outdated
+		}
+	}
+	return compared, outdated, held, created
+}
+
+// gaps are the replicas without a live Pod of roles that have been in the queue:
+// a first creation replaces nothing.
+func (s *state) gaps() []*replica {
+	return s.replicas(func(r *replica) bool { return !r.lives() && r.role.queued })
+}
+
+func rolloutNotObserved(s *state) *verdict {
+	compared, _, _, created := s.tally()
+	switch {
+	case s.deleting():
+		return unknown("RolloutNotObserved", "The deployment is being deleted")
+	case compared+created == 0:
+		return unknown("RolloutNotObserved", "There is no replica to compare with what is declared")
+	}
+	return nil
+}
+
+func heldByWeights(s *state) *verdict {
+	compared, outdated, _, _ := s.tally()
+	if s.in.Weights.Blocked.Reason == "" || outdated == 0 {
+		return nil
+	}
+	return no("RolloutHeldByWeights", "%d of %s are outdated and stay as they are, since none could take their place: see condition %s",
+		outdated, count(compared, "replica"), WeightsReady)
+}
+
+func heldByCache(s *state) *verdict {
+	_, outdated, held, _ := s.tally()
+	if held == 0 {
+		return nil
+	}
+	return no(reasonHeldByCache, "%d of %s with a cache stay as they are while the cache cannot be resolved, and an edit would wait as well: see condition %s",
+		held, count(outdated, "replica"), DomainRegistered)
+}
+
+func rolling(s *state) *verdict {
+	compared, outdated, _, _ := s.tally()
+	gaps := s.gaps()
+	before, _ := find(s.in.Deployment.Status.Conditions, ReplicasUpToDate)
+	switch {
+	case outdated > 0:
+		return no(reasonRollout, "%d of %s are outdated; of a role they are replaced one by one%s%s", outdated, count(compared, "replica"), s.heldBack(), s.around())
+	case len(gaps) > 0 && before.Reason == reasonRollout:
+		return no(reasonRollout, "The last ones are being replaced: %s", slots(gaps))
+	}
+	return nil
+}
+
+// heldBack tells why no replica is being replaced just now.
+func (s *state) heldBack() string {
+	var compile, guard []string
+	for _, r := range s.roles {
+		switch r.Pass.Hold {
+		case converge.HeldByCompile:
+			compile = append(compile, r.Name)
+		case converge.HeldByGuard:
+			guard = append(guard, r.Name)
+		}
+	}
+	text := ""
+	if len(compile) > 0 {
+		text += fmt.Sprintf("; %s waits until it is compiled, see condition %s", rolesNamed(compile), Compiled)
+	}
+	if len(guard) > 0 {
+		text += fmt.Sprintf("; the next one of %s waits until every declared replica is admitted and every new one is ready", rolesNamed(guard))
+	}
+	return text
+}
+
+// around names the replicas that a rollout passes by.
+func (s *state) around() string {
+	var parts []string
+	for _, r := range s.replicas(func(r *replica) bool { return r.lost() != "" }) {
+		parts = append(parts, fmt.Sprintf("%s/%d on Node %q", r.role.Name, r.ordinal, r.lost()))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; passed by, as the Node does not answer: %s. They are replaced once the Node is back, or its object is deleted", few(parts, ", "))
+}
+
+func replacing(s *state) *verdict {
+	gaps := s.gaps()
+	if len(gaps) == 0 {
+		return nil
+	}
+	return no("ReplacementInProgress", "Being replaced: %s; see condition %s", slots(gaps), QuotaReserved)
+}
+
+func upToDate(s *state) *verdict {
+	compared, _, _, created := s.tally()
+	return yes("UpToDate", "%s are what is declared", count(compared+created, "replica"))
+}
+
+func join(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, ". ")
+}

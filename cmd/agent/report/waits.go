@@ -1,0 +1,71 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"gpustack.ai/mdc/cmd/agent/converge"
+)
+
+// waitValue: what a replica is made of lacks a value that only the cluster
+// knows. To a decision that is the same as a template that lacks.
+const waitValue converge.Wait = "value"
+
+// waitTexts are what missing replicas wait for.
+var waitTexts = []struct {
+	wait converge.Wait
+	text string
+}{
+	{converge.WaitNamespace, "the namespace is being deleted"},
+	{converge.WaitUnmanaged, "Kueue does not take up Pods here"},
+	{converge.WaitWeights, "the weights cannot be delivered, see condition " + WeightsReady},
+	{converge.WaitCache, "the cache cannot be used yet, see condition " + DomainRegistered + "; after two minutes they start without it"},
+	{converge.WaitCompile, "they are not compiled, see condition " + Compiled},
+	{waitValue, "a value is missing that only the cluster knows"},
+	{converge.WaitService, "their Services are missing, see condition " + Compiled},
+	{converge.WaitOccupied, "what they replace still holds their places"},
+}
+
+// waitsFor is what keeps a missing replica from being made; empty: nothing.
+func (r *replica) waitsFor() converge.Wait {
+	wait := r.role.Pass.Waits[r.ordinal]
+	if wait == converge.WaitCompile && r.role.Fault.Reason == ReasonMissingLateValue {
+		return waitValue
+	}
+	return wait
+}
+
+// waits tells what missing replicas wait for.
+func waits(missing []*replica) string {
+	var parts []string
+	for _, w := range waitTexts {
+		var held []*replica
+		var details []string
+		for _, r := range missing {
+			if r.waitsFor() != w.wait {
+				continue
+			}
+			held = append(held, r)
+			if m := r.role.Fault.Message; w.wait == waitValue && !slices.Contains(details, m) {
+				details = append(details, m)
+			}
+		}
+		if len(held) == 0 {
+			continue
+		}
+		part := slots(held) + ": " + w.text
+		if len(details) > 0 {
+			part += ": " + strings.Join(details, "; ")
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ". ")
+}
+
+// waitsForAny reports whether a missing replica waits for one of some things.
+func (s *state) waitsForAny(what ...converge.Wait) bool {
+	return slices.ContainsFunc(s.missing(), func(r *replica) bool { return slices.Contains(what, r.waitsFor()) })
+}
