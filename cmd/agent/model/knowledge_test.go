@@ -8,60 +8,99 @@ import (
 	"slices"
 )
 
+// knowledge is what a pass makes of the Pods that it has read.
+type knowledge struct {
+	// outcomes are the numbers of what is decided, for all Workloads that may be
+	// read; writes is the first.
+	outcomes []byte
+	writes   []Write
+	varies   bool
+	// creates are the roles of which something may be created.
+	creates uint16
+	// violates: some of them must not be decided.
+	violates bool
+}
+
 // alike returns the hand that stands for all from which the same is decided,
 // whatever Workloads are read. A pass that has read the Pods does nothing with
 // them but decide, so nothing can tell such hands apart: which writes a decision
-// comes to is all that counts. Every Workload that there may be is tried. A
-// decision that does not depend on them might as well be made at once.
+// comes to is all that counts. A decision that does not depend on Workloads
+// might as well be made at once. One that must not be made is reported as it was
+// met.
 func (p *parts) alike(n uint32) uint32 {
 	a := p.hands.all[n].agent
 	if a.Stage != Reading {
 		return n
 	}
-	key := make([]byte, 0, 256)
-	s := &State{Agent: a}
-	s.Pods = a.Pods
-	var first uint32
-	var writes []Write
-	varies := false
-	var try func(at int) bool
-	try = func(at int) bool {
-		if at == len(p.places) {
-			d := p.w.decide(s)
-			if p.w.Decided != nil && p.w.Decided(s, d) != nil {
-				return false
-			}
-			n := p.outcome(d.Writes)
-			if len(key) == 0 {
-				first, writes = n, d.Writes
-			}
-			varies = varies || n != first
-			key = binary.AppendUvarint(key, uint64(n))
-			return true
-		}
-		before := s.Workloads
-		defer func() { s.Workloads = before }()
-		if !try(at + 1) {
-			return false
-		}
-		for _, wl := range p.workloads(at) {
-			if s.Workloads = append(slices.Clip(before), wl); !try(at + 1) {
-				return false
-			}
-		}
-		return true
-	}
-	if !try(0) {
-		return n // what is forbidden is reported as it was met
-	}
+	k, names := p.know(a)
 	switch {
-	case varies || slices.ContainsFunc(writes, p.nowhere):
-	case len(writes) == 0:
+	case k.violates:
+		return n
+	case k.varies || slices.ContainsFunc(k.writes, p.nowhere):
+		key := append(names, k.outcomes...)
+		return p.classes.all[p.classes.number(key, func() uint32 { return n })]
+	case len(k.writes) == 0:
 		return p.handNumber(Agent{})
-	default:
-		return p.handNumber(Agent{Stage: Writing, Writes: writes})
 	}
-	return p.classes.all[p.classes.number(key, func() uint32 { return n })]
+	return p.handNumber(Agent{Stage: Writing, Writes: k.writes})
+}
+
+// know is what is decided by a hand, and the names of the versions that it would
+// create, which make no other difference.
+func (p *parts) know(a Agent) (k knowledge, names []byte) {
+	versions := make([]renaming, len(p.w.Roles))
+	for r := range versions {
+		names = append(names, a.Spec.Roles[r].Version)
+		for i := range versions[r] {
+			versions[r][i] = 3
+		}
+	}
+	a = renameAgent(a, versions)
+	e := p.codec
+	e.buf = e.buf[:0]
+	e.agent(p.w, &a)
+	known := p.known.number(slices.Clone(e.buf), func() (k knowledge) {
+		s := &State{Agent: a}
+		s.Pods = a.Pods
+		p.tryWorkloads(s, 0, func() {
+			d := p.w.decide(s)
+			k.violates = k.violates || p.w.Decided != nil && p.w.Decided(s, d) != nil
+			n := len(k.outcomes)
+			k.outcomes = binary.LittleEndian.AppendUint16(k.outcomes, uint16(p.outcome(d.Writes)))
+			if n == 0 {
+				k.writes = d.Writes
+			}
+			for i := range d.Writes {
+				if d.Writes[i].Kind == Create {
+					k.creates |= 1 << d.Writes[i].Role
+				}
+			}
+			k.varies = k.varies || !slices.Equal(k.outcomes[n:], k.outcomes[:2])
+		})
+		return k
+	})
+	k = p.known.all[known]
+	for r := range names {
+		if k.creates&(1<<r) == 0 {
+			names[r] = 0
+		}
+	}
+	return k, names
+}
+
+// tryWorkloads puts all combinations of Workloads into a state.
+func (p *parts) tryWorkloads(s *State, at int, try func()) {
+	if at == len(p.places) {
+		try()
+		return
+	}
+	before := s.Workloads
+	p.tryWorkloads(s, at+1, try)
+	for _, wl := range p.workloads(at) {
+		s.Workloads = append(slices.Clip(before), wl)
+		p.tryWorkloads(s, at+1, try)
+	}
+	s.Workloads = before
 }
 
 // nowhere reports whether a write is about no object that there can be.

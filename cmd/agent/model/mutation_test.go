@@ -219,7 +219,7 @@ func TestMutations(t *testing.T) {
 			t.Logf("caught after %d states by %s", len(x.parents), invariantOf(err))
 			p := m.product(4)
 			if err := p.run(start); !slices.Contains(m.caught, invariantOf(err)) {
-				t.Fatalf("not by the product after %d states: %v\nwant one of %q", p.known.n, err, m.caught)
+				t.Fatalf("not by the product after %d states: %v\nwant one of %q", p.met.n, err, m.caught)
 			}
 		})
 	}
@@ -261,7 +261,7 @@ func TestOverlap(t *testing.T) {
 	for events := 3; events <= 4; events++ {
 		x := m.product(events)
 		err := x.run(settled(t, x.world(), declared(x.world(), 2)))
-		t.Logf("%d events: %d states", events, x.known.n)
+		t.Logf("%d events: %d states", events, x.met.n)
 		switch got := invariantOf(err); {
 		case events < 4 && err != nil:
 			t.Fatal(err)

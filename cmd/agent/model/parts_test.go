@@ -6,6 +6,7 @@ package model
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -98,6 +99,7 @@ type parts struct {
 	truth    []table[struct{}]
 	outcomes table[struct{}]
 	classes  table[uint32]
+	known    table[knowledge]
 	alikes   []uint32
 	drops    map[[3]uint32]uint32
 	possible [][]Workload
@@ -476,7 +478,10 @@ func (p *parts) renameCell(at int, n uint32, to []renaming) uint32 {
 
 // renameHand is what a pass has in hand after versions have got other names.
 func (p *parts) renameHand(n uint32, to []renaming) uint32 {
-	a := p.hands.all[n].agent
+	return p.handNumber(renameAgent(p.hands.all[n].agent, to))
+}
+
+func renameAgent(a Agent, to []renaming) Agent {
 	if a.Stage == Reading {
 		for r := range to {
 			a.Spec.Roles[r].Version = to[r].of(a.Spec.Roles[r].Version)
@@ -494,7 +499,7 @@ func (p *parts) renameHand(n uint32, to []renaming) uint32 {
 			w.Version = to[w.Role].of(w.Version)
 		}
 	}
-	return p.handNumber(a)
+	return a
 }
 
 // holders tells which places hold quota.
@@ -514,5 +519,5 @@ func (p *parts) overflow() bool {
 			return true
 		}
 	}
-	return bits.Len(uint(len(p.grounds.all))) > groundBits || bits.Len(uint(len(p.hands.all))) > agentBits
+	return len(p.outcomes.all) > math.MaxUint16 || bits.Len(uint(len(p.grounds.all))) > groundBits || bits.Len(uint(len(p.hands.all))) > agentBits
 }

@@ -62,7 +62,7 @@ func TestProduct(t *testing.T) {
 						return
 					}
 					k = x.canonical(k)
-					if _, found := x.known.find(k); !found && !met[k] {
+					if _, found := x.met.find(k); !found && !met[k] {
 						missed++
 					}
 					met[k] = true
@@ -77,11 +77,11 @@ func TestProduct(t *testing.T) {
 			if err := plain.run(start); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d states, %d of them by the plain search, which goes through %d", x.known.n, len(met), len(plain.parents))
+			t.Logf("%d states, %d of them by the plain search, which goes through %d", x.met.n, len(met), len(plain.parents))
 			if missed > 0 {
 				t.Errorf("the product does not meet %d of %d states", missed, len(met))
 			}
-			if more := x.known.n - len(met); c.same && more > 1 {
+			if more := x.met.n - len(met); c.same && more > 1 {
 				t.Errorf("the product meets %d states that the plain search does not", more)
 			}
 		})

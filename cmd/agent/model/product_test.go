@@ -22,7 +22,7 @@ type product struct {
 	*moves
 	// atMost is the number of events; zero: any.
 	atMost int
-	known  *keySet
+	met    *keySet
 	layers []int
 	// closed: more events lead to no other state.
 	closed      bool
@@ -54,8 +54,8 @@ func (x *product) run(s *State) error {
 		return err
 	}
 	x.start = x.canonical(x.start)
-	x.known = newKeySet(x.traced)
-	x.known.add(x.start, x.start)
+	x.met = newKeySet(x.traced)
+	x.met.add(x.start, x.start)
 	layer := []key{x.start}
 	for events := 0; ; events++ {
 		for i := 0; i < len(layer); i++ {
@@ -97,7 +97,7 @@ func (x *product) follow(k key, moves moveFunc, out []key) ([]key, error) {
 	}
 	x.transitions += len(x.buf)
 	for i := range x.buf {
-		if to := x.canonical(x.buf[i].to); x.known.add(to, k) {
+		if to := x.canonical(x.buf[i].to); x.met.add(to, k) {
 			out = append(out, to)
 		}
 	}
@@ -212,9 +212,9 @@ func (x *product) outside(k key, out []move) ([]move, error) {
 // terminates follows a good scheduler from every state: it must come to rest as
 // declared, whatever the order of members makes the agent decide.
 func (x *product) terminates() error {
-	x.known.fine, x.known.open = newBitmap(len(x.known.slots)), newBitmap(len(x.known.slots))
-	for slot, k := range x.known.slots {
-		if k == free || x.known.fine.has(slot) {
+	x.met.fine, x.met.open = newBitmap(len(x.met.slots)), newBitmap(len(x.met.slots))
+	for slot, k := range x.met.slots {
+		if k == free || x.met.fine.has(slot) {
 			continue
 		}
 		if err := x.comesToRest(slot); err != nil {
@@ -228,7 +228,7 @@ func (x *product) terminates() error {
 func (x *product) comesToRest(slot int) error {
 	path, ends := x.path[:0], x.ends[:0]
 	enter := func(slot int) error {
-		k := x.known.slots[slot]
+		k := x.met.slots[slot]
 		from := len(path)
 		var err error
 		if path, err = x.good(k, path); err == nil && len(path) == from {
@@ -237,7 +237,7 @@ func (x *product) comesToRest(slot int) error {
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, x.trace(k))
 		}
-		x.known.open.set(slot)
+		x.met.open.set(slot)
 		ends = append(ends, end{slot, from})
 		return nil
 	}
@@ -247,19 +247,19 @@ func (x *product) comesToRest(slot int) error {
 	for len(ends) > 0 {
 		top := ends[len(ends)-1]
 		if len(path) == top.from {
-			x.known.open.clear(top.slot)
-			x.known.fine.set(top.slot)
+			x.met.open.clear(top.slot)
+			x.met.fine.set(top.slot)
 			ends = ends[:len(ends)-1]
 			continue
 		}
-		at, found := x.known.find(x.canonical(path[len(path)-1]))
+		at, found := x.met.find(x.canonical(path[len(path)-1]))
 		path = path[:len(path)-1]
 		switch {
 		case !found:
-			return fmt.Errorf("a state that was not met\n%s", x.trace(x.known.slots[top.slot]))
-		case x.known.open.has(at):
-			return fmt.Errorf("%w\n%s", violated(termination, "the same steps repeat for ever"), x.trace(x.known.slots[at]))
-		case !x.known.fine.has(at):
+			return fmt.Errorf("a state that was not met\n%s", x.trace(x.met.slots[top.slot]))
+		case x.met.open.has(at):
+			return fmt.Errorf("%w\n%s", violated(termination, "the same steps repeat for ever"), x.trace(x.met.slots[at]))
+		case !x.met.fine.has(at):
 			if err := enter(at); err != nil {
 				return err
 			}
@@ -417,8 +417,8 @@ func (x *product) trace(k key) string {
 	var path []key
 	for at := k; at != x.start; {
 		path = append(path, at)
-		n, _ := x.known.find(at)
-		at = x.known.from[n]
+		n, _ := x.met.find(at)
+		at = x.met.from[n]
 	}
 	var b strings.Builder
 	at := x.start
