@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"gpustack.ai/mdc/compiler"
 	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/source"
 )
 
@@ -78,10 +80,10 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 		paths = []string{"."}
 	}
 	loader := source.Loader{FS: a.fs, Stdin: a.stdin}
-	facts := &source.Set{}
+	given := &source.Set{}
 	var err error
 	if len(flags.facts) > 0 {
-		if facts, err = loader.Load(flags.facts...); err != nil {
+		if given, err = loader.Load(flags.facts...); err != nil {
 			return nil, err
 		}
 	}
@@ -96,21 +98,58 @@ func (a *app) read(flags *inputFlags, paths []string, exclude ...string) (*input
 	if err != nil {
 		return nil, err
 	}
-	return &input{objects: objects, facts: facts, flags: flags}, nil
+	ownFacts(objects, given)
+	return &input{objects: objects, facts: given, flags: flags}, nil
+}
+
+// ownFacts takes from the objects the facts of files that were given as facts:
+// those are read and not emitted, whatever else leads to them. What a
+// kustomization made of one counts, because it goes with the deployments.
+func ownFacts(objects, given *source.Set) {
+	if len(given.Objects) == 0 {
+		return
+	}
+	// Where the files of the facts are. Looking takes a while.
+	places := map[string]string{}
+	at := func(o *source.Object) string {
+		if _, known := places[o.File]; !known {
+			places[o.File] = place(o.File)
+		}
+		return places[o.File]
+	}
+	files := map[string]bool{}
+	for _, f := range given.Objects {
+		files[at(f)] = true
+	}
+	var kept, own []*source.Object
+	type id struct{ file, kind, name string }
+	replaced := map[id]bool{}
+	for _, o := range objects.Objects {
+		if !facts.IsFact(o) || !files[at(o)] {
+			kept = append(kept, o)
+			continue
+		}
+		own = append(own, o)
+		replaced[id{at(o), o.Kind, cmp.Or(o.PreviousName, o.Name)}] = true
+	}
+	given.Objects = slices.DeleteFunc(given.Objects, func(f *source.Object) bool {
+		return replaced[id{at(f), f.Kind, f.Name}]
+	})
+	given.Objects = append(given.Objects, own...)
+	objects.Objects = kept
 }
 
 // samePlace reports whether two paths are one place, however they are spelled.
-func samePlace(p, q string) bool {
-	place := func(p string) string {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			p = real
-		}
-		if abs, err := filepath.Abs(p); err == nil {
-			p = abs
-		}
-		return filepath.Clean(p)
+func samePlace(p, q string) bool { return place(p) == place(q) }
+
+func place(p string) string {
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
 	}
-	return place(p) == place(q)
+	if abs, err := filepath.Abs(p); err == nil {
+		p = abs
+	}
+	return p
 }
 
 // compile compiles what was read. Findings are printed; the error is
