@@ -7,9 +7,10 @@ import "slices"
 
 // mirror is a way to exchange what is alike in a world: the members of an
 // instance, or whole roles. Kueue, kubelets and nodes make no difference between
-// members, and the agent none but for the order in which it creates them. What
-// may happen to a state and to its mirror is the same but for the names, so only
-// one of them is gone through.
+// them. The agent creates members in order, and what it decides may depend on
+// their order; so what it would do in any mirror of a state counts as something
+// that it may do. Then what may happen to a state and to its mirror is the same
+// but for the names, and only one of them is gone through.
 type mirror struct {
 	// roles is what a role becomes, flips the places whose members are exchanged.
 	roles []int16
@@ -88,7 +89,7 @@ func (r *mirror) spec(s Spec) Spec {
 	return out
 }
 
-// pod is a Pod in a mirror, id the seat or the Workload that an ID names.
+// mirrorPod is a Pod in a mirror.
 func (p *parts) mirrorPod(pod Pod, r *mirror) Pod {
 	pod.ID = p.mirrorID(pod.ID, r)
 	at := p.at(pod.Role, pod.Ordinal)
@@ -99,6 +100,7 @@ func (p *parts) mirrorPod(pod Pod, r *mirror) Pod {
 	return pod
 }
 
+// mirrorID is what the seat or the Workload that an ID names is in a mirror.
 func (p *parts) mirrorID(id ID, r *mirror) ID {
 	kind := WriteDeletePod
 	if id > 100 {

@@ -80,29 +80,32 @@ func (p place) workload() ID { return 100 + p.first }
 //
 //   - IDs: there is at most one Pod on a seat, so the seat names it.
 //   - Versions: of a Pod it matters whether it has that of the spec, that of the
-//     spec in the cache, or neither, and whether it ever starts.
+//     spec in the cache, or neither, and whether it ever starts. An edit always
+//     makes a new one.
 //   - Of a Pod on its way out: neither its version nor whether it is Ready.
 //   - What a pass remembers of Pods: only what a decision reads is kept.
 //   - Deletes under way of what is gone or on its way out: they do nothing.
 type parts struct {
-	w        *World
-	events   Budget
-	places   []place
-	width    int
-	codec    *codec
-	grounds  table[ground]
-	hands    table[hand]
-	cells    []table[cell]
-	declared table[struct{}]
-	cached   table[struct{}]
-	seen     []table[struct{}]
-	truth    []table[struct{}]
-	outcomes table[struct{}]
-	classes  table[uint32]
-	known    table[knowledge]
-	alikes   []uint32
-	drops    map[[3]uint32]uint32
+	w      *World
+	events Budget
+	codec  *codec
+	places []place
+	// width is how many bits of a key a cell has.
+	width   int
+	grounds table[ground]
+	hands   table[hand]
+	cells   []table[cell] // by place
+	// What is only numbered: see ground, cell and knowledge.
+	declared, cached, outcomes table[struct{}]
+	seen, truth                []table[struct{}]
+	// Which hand stands for which: see alike.
+	alikes  []uint32
+	classes table[uint32]
+	known   table[knowledge]
+	// possible are the Workloads of each place.
 	possible [][]Workload
+	// drops are the hands after deletes have become void.
+	drops map[[3]uint32]uint32
 }
 
 // table numbers values.
