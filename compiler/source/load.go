@@ -118,7 +118,7 @@ func (r *reading) collect(p string) error {
 	case kustomizationOf(r.FS, name) != "":
 		return r.add(&input{name: name, kustomize: true, explicit: true}, id)
 	}
-	return r.walk(name)
+	return r.walk(name, id)
 }
 
 func (r *reading) add(in *input, id string) error {
@@ -134,11 +134,12 @@ func (r *reading) add(in *input, id string) error {
 	return nil
 }
 
-// walk collects the files of a directory, in sorted order.
-func (r *reading) walk(dir string) error {
+// walk collects the files of a directory, in sorted order. It begins where the
+// directory really is: a walk does not follow links.
+func (r *reading) walk(dir, at string) error {
 	var names []string
 	root := ""
-	err := r.FS.Walk(dir, func(p string, info fs.FileInfo, err error) error {
+	err := r.FS.Walk(at, func(p string, info fs.FileInfo, err error) error {
 		if err != nil {
 			return err
 		}
