@@ -37,7 +37,7 @@ func (p *parts) alike(n uint32) uint32 {
 	case k.violates:
 		return n
 	case k.varies || slices.ContainsFunc(k.writes, p.nowhere):
-		key := append(names, k.outcomes...)
+		key := slices.Concat(names, k.outcomes)
 		return p.classes.all[p.classes.number(key, func() uint32 { return n })]
 	case len(k.writes) == 0:
 		return p.handNumber(Agent{})
