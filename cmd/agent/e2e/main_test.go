@@ -42,9 +42,6 @@ const (
 	agentName      = "mdc-agent"
 )
 
-// leaseBinding lets the agent lead.
-const leaseBinding = `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: mdc-agent-lease, namespace: mdc-system}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: mdc-agent-lease}, subjects: [{kind: ServiceAccount, name: mdc-agent, namespace: mdc-system}]}`
-
 // account is the agent's, with what it may do and nothing else.
 var account struct {
 	once   sync.Once
@@ -68,11 +65,7 @@ func setUpAccount(c *localcluster.Cluster) (*rest.Config, error) {
 			if err := c.AddNamespace(ctx, agentNamespace); err != nil {
 				return err
 			}
-			lease, err := localcluster.Parse([]byte(leaseBinding))
-			if err != nil {
-				return err
-			}
-			if err := c.Apply(ctx, append(objects, lease...)...); err != nil {
+			if err := c.Apply(ctx, objects...); err != nil {
 				return err
 			}
 			account.config, err = c.As(ctx, agentNamespace, agentName)

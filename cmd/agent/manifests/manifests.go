@@ -12,7 +12,7 @@ import _ "embed"
 //go:embed rbac.yaml
 var RBAC []byte
 
-// Account is the agent's ServiceAccount, bound to the ClusterRole, as YAML.
+// Account is the agent's ServiceAccount, bound to what it may do, as YAML.
 //
 //go:embed account.yaml
 var Account []byte
