@@ -251,6 +251,12 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s, stated and empty: %q, want %q", s, got, want)
 		}
 	}
+	// An override that empties a Setting beats the fact all the same.
+	overridden, findings := facts.New(objects(t, setting(string(facts.SettingHTTPSProxy), "http://proxy:3128")), "",
+		map[string]string{string(facts.SettingHTTPSProxy): ""})
+	if got := overridden.Setting(facts.SettingHTTPSProxy); got != "" || findings != nil {
+		t.Errorf("a proxy that is overridden by none: %q, %v", got, findings)
+	}
 	for s := range all {
 		_, findings := facts.New(objects(t, setting(string(s), "maybe")), "", nil)
 		if len(findings) != 1 || findings[0].Rule != "setting-value" {

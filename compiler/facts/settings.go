@@ -6,6 +6,7 @@ package facts
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,29 +82,42 @@ var booleans = []SettingName{
 func (x *Index) judgeSettings() (findings diag.List) {
 	for _, name := range booleans {
 		f, ok := x.settings.get("", string(name))
-		if !ok || f.Value.Spec.Value == "" {
+		if !ok {
 			continue
 		}
-		if _, err := strconv.ParseBool(f.Value.Spec.Value); err != nil {
-			findings = append(findings, f.Source.Finding(diag.Error, "setting-value", "spec.value",
-				fmt.Sprintf("the Setting %s is %q, and it is either true or false", name, f.Value.Spec.Value),
-				`write spec.value: "true" or "false"`))
+		if message, remedy := JudgeSetting(name, f.Value.Spec.Value); message != "" {
+			findings = append(findings, f.Source.Finding(diag.Error, RuleSettingValue, "spec.value", message, "write spec.value: "+remedy))
 		}
 	}
 	return findings
 }
 
+// RuleSettingValue is the rule of a Setting with a value it cannot have.
+const RuleSettingValue = "setting-value"
+
+// JudgeSetting says what is wrong with the value of a Setting, and what to write
+// instead; nothing when it can be used.
+func JudgeSetting(name SettingName, value string) (message, remedy string) {
+	if value == "" || !slices.Contains(booleans, name) {
+		return "", ""
+	}
+	if _, err := strconv.ParseBool(value); err == nil {
+		return "", ""
+	}
+	return fmt.Sprintf("the Setting %s is %q, and it is either true or false", name, value), `"true" or "false"`
+}
+
 // Setting returns the value of a Setting: that of the overrides, else of the
-// facts, else its default. An empty value is none: where it would mean
-// something, it is the default.
+// facts, else its default. An empty value is none, and gives the default.
 func (x *Index) Setting(name SettingName) string {
-	if v := x.overrides[string(name)]; v != "" {
-		return v
+	value, overridden := x.overrides[string(name)]
+	if f, ok := x.settings.get("", string(name)); ok && !overridden {
+		value = f.Value.Spec.Value
 	}
-	if f, ok := x.settings.get("", string(name)); ok && f.Value.Spec.Value != "" {
-		return f.Value.Spec.Value
+	if value == "" {
+		return settingDefaults[name]
 	}
-	return settingDefaults[name]
+	return value
 }
 
 // Image returns the image that a Setting names. The default is pulled from the
