@@ -21,6 +21,7 @@ import (
 	configv1 "gpustack.ai/mdc/compiler/api/config/v1"
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/source"
 )
 
@@ -137,6 +138,11 @@ func (p *Processor) fromCompile(c *config, o *source.Object) diag.List {
 	}
 	p.WarningsAsErrors = p.WarningsAsErrors || cfg.Spec.WarningsAsErrors
 	c.settings = cfg.Spec.Settings
+	for _, name := range slices.Sorted(maps.Keys(c.settings)) {
+		if message, remedy := facts.JudgeSetting(facts.SettingName(name), c.settings[name]); message != "" {
+			findings = append(findings, o.Finding(diag.Error, facts.RuleSettingValue, "spec.settings."+name, message, "write "+remedy))
+		}
+	}
 	nodes, err := o.Node.Pipe(yaml.Lookup("spec", "facts"))
 	if err != nil || nodes == nil {
 		return findings
