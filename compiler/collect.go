@@ -120,7 +120,7 @@ func cleaned(n *yaml.RNode) *yaml.Node {
 		_, _ = n.Pipe(yaml.Lookup(path...), yaml.Clear(field))
 	}
 	clear("status")
-	for _, f := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+	for _, f := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "ownerReferences", "resourceVersion", "selfLink", "uid"} {
 		clear(f, "metadata")
 	}
 	for _, a := range []string{annotationFunction, annotationLocalConfig} {
