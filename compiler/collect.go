@@ -126,6 +126,7 @@ func cleaned(n *yaml.RNode) *yaml.Node {
 	for _, a := range []string{annotationFunction, annotationLocalConfig} {
 		clear(a, "metadata", "annotations")
 	}
+	must(yaml.ClearEmptyAnnotations(n))
 	return n.YNode()
 }
 
