@@ -255,7 +255,7 @@ func TestValidateArgs(t *testing.T) {
 		{name: "dtype on update while deleting", new: cache + role("extraArgs: [--kv-cache-dtype=fp8]"), old: cache + role("extraArgs: [--kv-cache-dtype=fp8]"), deleting: true, want: ""},
 		{name: "owned while deleting", new: role("extraArgs: [--kv-events-config=x]"), old: role("extraArgs: [--kv-events-config=x]"), deleting: true, want: "owned-arg roles[0].extraArgs[0]"},
 		{name: "artifact prefixes", new: artifact + role("extraArgs: [--rev=x, --tokenizer-rev=x, --download_dir=x]"), want: "artifact-arg roles[0].extraArgs[0]; artifact-arg roles[0].extraArgs[1]; artifact-arg roles[0].extraArgs[2]"},
-		{name: "tokenizer is a flag of its own", new: artifact + role("extraArgs: [--tokenizer=x]"), want: ""},
+		{name: "tokenizer is taken for an abbreviation", new: artifact + role("extraArgs: [--tokenizer=x]"), want: "artifact-arg roles[0].extraArgs[0]"},
 		{name: "sglang model alias", new: "SGLANG, " + artifact + role("extraArgs: [--model, x]"), want: "artifact-arg roles[0].extraArgs[0]"},
 		{name: "sglang tokenizer path", new: "SGLANG, " + artifact + role("extraArgs: [--tokenizer-path, x]"), want: ""},
 		{name: "served by the last flag", new: role("extraArgs: [--served-model-name=x, --served-model-name=acme/m]"), want: ""},

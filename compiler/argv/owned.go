@@ -57,12 +57,6 @@ var artifactArgs = map[Engine][]string{
 	SGLang: {FlagModelPath, FlagRevision, "--download-dir"},
 }
 
-// artifactNeighbours are flags of their own that begin one of artifactArgs.
-// Spelled in full they are no abbreviation of it.
-var artifactNeighbours = map[Engine][]string{
-	VLLM: {"--tokenizer"},
-}
-
 // artifactEnv choose the hub, its credentials and its cache directory.
 var artifactEnv = map[Engine][]string{
 	VLLM:   append(slices.Clone(hubEnv), "VLLM_USE_MODELSCOPE"),
@@ -128,11 +122,9 @@ func OwnedEnv(engine Engine) []string { return slices.Concat(ownedEnv[engine], r
 // ArtifactArgs are the flags of engine that are mdc's beside a model artifact.
 func ArtifactArgs(engine Engine) []string { return slices.Clone(artifactArgs[engine]) }
 
-// ResolveArtifact returns the flag of [ArtifactArgs] that token spells.
+// ResolveArtifact returns the flag of [ArtifactArgs] that token spells. It errs
+// towards one: --tokenizer is a flag of vLLM, and is taken for an abbreviation.
 func ResolveArtifact(engine Engine, token string) (flag string, ok bool) {
-	if slices.Contains(artifactNeighbours[engine], longName(engine, token)) {
-		return "", false
-	}
 	return Resolve(engine, token, artifactArgs[engine])
 }
 

@@ -194,7 +194,7 @@ func TestResolveArtifact(t *testing.T) {
 	}{
 		"exact":                {VLLM, "--model=x", "--model"},
 		"prefix":               {VLLM, "--tokenizer-rev", "--tokenizer-revision"},
-		"flag of its own":      {VLLM, "--tokenizer=x", ""},
+		"prefix and a flag":    {VLLM, "--tokenizer=x", "--tokenizer-revision"},
 		"shorter than its own": {VLLM, "--tokenize=x", "--tokenizer-revision"},
 		"sglang alias":         {SGLang, "--model", FlagModelPath},
 		"sglang flag":          {SGLang, "--tokenizer-path", ""},
