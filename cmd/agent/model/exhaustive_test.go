@@ -163,8 +163,9 @@ var searches = []struct {
 	{name: "any lag, one event", sizes: []int16{1}, replicas: 2, how: anyLag, events: Allow(1, disturbing...)},
 	{name: "any lag, one event, two roles", sizes: []int16{1, 1}, replicas: 1, how: anyLag, events: Allow(1, disturbing...)},
 	{name: "one cache, one event, two pairs", sizes: []int16{2}, replicas: 2, how: oneCache, events: Allow(1, usual...)},
-	{name: "one cache, teardown", sizes: []int16{1}, replicas: 2, how: oneCache, events: Allow(1, DeleteDeployment)},
+	{name: "one cache, teardown", sizes: []int16{1}, replicas: 1, how: oneCache, events: Allow(1, DeleteDeployment)},
 
+	{name: "one cache, teardown of two", sizes: []int16{1}, replicas: 2, how: oneCache, events: Allow(1, DeleteDeployment), long: true},
 	{name: "any lag, one event, a pair", sizes: []int16{2}, replicas: 1, how: anyLag, events: Allow(1, disturbing...), long: true},
 	{name: "any lag, one event, two pairs", sizes: []int16{2}, replicas: 2, how: anyLag, events: Allow(1, usual...), long: true},
 	{name: "one cache, teardown of a pair", sizes: []int16{2}, replicas: 1, how: oneCache, events: Allow(2, DeleteDeployment, LoseNode), long: true},
