@@ -5,6 +5,7 @@ package converge
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -115,15 +116,20 @@ func lost(pods []*Pod) bool {
 	return slices.ContainsFunc(pods, func(p *Pod) bool { return p.stuck() })
 }
 
-// scaleDown deletes the instances above the declared number, highest first.
+// scaleDown deletes the instances above the declared number, highest first and
+// each as a whole.
 func (p *pass) scaleDown(s *roleState) (shed bool) {
+	instances := map[int32][]*Pod{}
 	for _, pod := range slices.Backward(s.live) {
 		if pod.Ordinal >= s.Replicas {
-			p.drop(CauseScale, pod)
-			shed = true
+			instances[pod.Ordinal] = append(instances[pod.Ordinal], pod)
 		}
 	}
-	return shed
+	ordinals := slices.Sorted(maps.Keys(instances))
+	for _, n := range slices.Backward(ordinals) {
+		p.drop(CauseScale, instances[n]...)
+	}
+	return len(ordinals) > 0
 }
 
 // duplicates leaves one Pod on each seat: one that matches the template, else

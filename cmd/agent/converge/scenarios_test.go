@@ -45,6 +45,15 @@ func TestScaleAndDepartures(t *testing.T) {
 				"delete Workload server/3: scale", "delete Workload server/2: scale",
 			},
 		},
+		"scale-down of an instance of which the Workload knows one member": {
+			roles:     []Role{role("server", 1, 2)},
+			pods:      "server/0/0 ready; server/0/1 ready; server/1/0 ready; server/1/1 ready",
+			workloads: "server/0 admitted; server/1 admitted of server/1/1", reads: true,
+			writes: []string{
+				"delete Pod server/1/1: scale", "delete Pod server/1/0: scale",
+				"delete Workload server/1: scale",
+			},
+		},
 		"scale-down on a lost node keeps the cards taken": {
 			roles: []Role{server(1)},
 			pods:  "server/0 ready; server/1 lost", workloads: admitted("server/0", "server/1"),
