@@ -3,7 +3,10 @@
 
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // KVCachePoolBinding grants a namespace access to a KVCachePool and fixes the
 // reuse domain of everything attached through it.
@@ -87,6 +90,12 @@ type KVCachePoolBindingStatus struct {
 	// +listMapKey=namespace
 	// +listMapKey=name
 	UsedBy []UsedBy `json:"usedBy,omitempty"`
+	// Blocks is the number of cached blocks of the domain; absent, not known.
+	// +optional
+	Blocks *int64 `json:"blocks,omitempty"`
+	// Usage is the size of the cached blocks of the domain; absent, not known.
+	// +optional
+	Usage *resource.Quantity `json:"usage,omitempty"`
 }
 
 // ReadCondition is a condition as other operators write it.
