@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,6 +48,8 @@ type Result struct {
 	Again bool
 	// NamespaceTerminating: nothing can be created here any more.
 	NamespaceTerminating bool
+	// Created are the Pods that were made, as the API server returned them.
+	Created []corev1.Pod
 	// Failed are the creates of which at least one Pod failed.
 	Failed []converge.Create
 	// Err is the first error of a create, else what else went wrong.
@@ -88,7 +91,8 @@ func (a *Actor) Do(ctx context.Context, v *observe.View, plan *converge.Plan) Re
 	var first error
 	if create {
 		for _, c := range plan.Creates {
-			err := a.create(ctx, v, c)
+			pods, err := a.create(ctx, v, c)
+			r.Created = append(r.Created, pods...)
 			if apierrors.HasStatusCause(err, namespaceTerminating) {
 				r.NamespaceTerminating = true
 				break

@@ -22,23 +22,25 @@ const namespaceTerminating = corev1.NamespaceTerminatingCause
 
 // create makes every member of an instance. A member that fails does not keep
 // the others from being made: a partial instance is seen and rebuilt.
-func (a *Actor) create(ctx context.Context, v *observe.View, c converge.Create) (first error) {
+func (a *Actor) create(ctx context.Context, v *observe.View, c converge.Create) (made []corev1.Pod, first error) {
 	for member := range v.Size(c.Role) {
-		err := a.createPod(ctx, v, c, member)
+		pod, err := a.createPod(ctx, v, c, member)
 		switch {
+		case err == nil:
+			made = append(made, *pod)
 		case apierrors.HasStatusCause(err, namespaceTerminating):
-			return err
-		case first == nil && err != nil:
+			return made, err
+		case first == nil:
 			first = fmt.Errorf("create role %q, replica %d, member %d: %w", c.Role, c.Ordinal, member, err)
 		}
 	}
-	return first
+	return made, first
 }
 
-func (a *Actor) createPod(ctx context.Context, v *observe.View, c converge.Create, member int32) error {
+func (a *Actor) createPod(ctx context.Context, v *observe.View, c converge.Create, member int32) (*corev1.Pod, error) {
 	pod, err := v.Stamp(c.Role, converge.Seat{Ordinal: c.Ordinal, Member: member}, c.Uncached)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pod.Namespace = v.Deployment.Namespace
 	// Nothing waits for a Pod to go before its deployment does, so that the
@@ -54,10 +56,10 @@ func (a *Actor) createPod(ctx context.Context, v *observe.View, c converge.Creat
 		require(&pod.Spec, v.Affinity)
 	}
 	if err := a.Client.Create(ctx, pod); err != nil {
-		return err
+		return nil, err
 	}
 	a.Counted.PodCreated()
-	return nil
+	return pod, nil
 }
 
 // require keeps a Pod to the Nodes that a volume can be mounted on, besides

@@ -20,6 +20,7 @@ import (
 	"gpustack.ai/mdc/cmd/agent/act"
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/probe"
 )
 
 // soon is how long to wait for the cache to catch up with a write that another
@@ -32,6 +33,8 @@ type Reconciler struct {
 	Cache  client.Reader
 	Reader *observe.Reader
 	Actor  *act.Actor
+	// Prober knows what engines tell of the store; nil knows nothing.
+	Prober *probe.Prober
 	// Events go onto the deployment.
 	Events events.EventRecorder
 	// Now is the clock.
@@ -48,11 +51,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.Cache.Get(ctx, req.NamespacedName, md); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.memories.forget(req.NamespacedName)
+			r.Prober.Told(req.NamespacedName, nil)
 			err = nil
 		}
 		return reconcile.Result{}, err
 	}
 	memory := r.memories.of(req.NamespacedName, md.UID)
+	md = memory.upToDate(md)
 
 	view, err := r.Reader.Read(ctx, md)
 	if err != nil {
@@ -69,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	memory.namespaceTerminating = memory.namespaceTerminating || done.NamespaceTerminating
 	r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
 	if !done.Released {
-		err := r.Actor.WriteStatus(ctx, view.Deployment, statusOf(view))
+		err := r.Actor.WriteStatus(ctx, view.Deployment, r.status(view, &plan, done))
 		switch {
 		case apierrors.IsConflict(err):
 			done.Again = true
@@ -77,6 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			done.Err = errors.Join(done.Err, err)
 		}
 	}
+	memory.noteWrites(md, view.Deployment)
 	if done.Err != nil {
 		return reconcile.Result{}, done.Err
 	}

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/observe"
 )
@@ -60,6 +63,17 @@ func workloadContent(o client.Object) any {
 		checks[i] = kueue.AdmissionCheckState{Name: c.Name, State: c.State, Message: c.Message}
 	}
 	return []any{w.OwnerReferences, w.DeletionTimestamp, w.Spec.Active, w.Status.Admission, conditions, checks}
+}
+
+// deploymentContent is whether a router answers.
+func deploymentContent(o client.Object) any { return o.(*appsv1.Deployment).Status.ReadyReplicas }
+
+// bindingContent leaves out how much is stored: only whether anything is.
+func bindingContent(o client.Object) any {
+	b := o.DeepCopyObject().(*v1.KVCachePoolBinding)
+	holds := observe.HoldsData(b)
+	b.Status.Blocks, b.Status.Usage = nil, nil
+	return []any{wholeContent(b), holds}
 }
 
 func localQueueContent(o client.Object) any   { return o.(*kueue.LocalQueue).Spec }

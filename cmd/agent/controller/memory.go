@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+
 	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
@@ -23,6 +25,27 @@ type memory struct {
 	namespaceTerminating bool
 	// failures are those of the creates that fail.
 	failures map[instance]failure
+	// written is the deployment as the last pass left it, overtaken the versions
+	// before, which the cache may still show.
+	written   *v1.ModelDeployment
+	overtaken []string
+}
+
+// upToDate returns what the last pass has written while the cache shows what was
+// there before: what is decided and told from a status must not be from an
+// older one.
+func (m *memory) upToDate(cached *v1.ModelDeployment) *v1.ModelDeployment {
+	if slices.Contains(m.overtaken, cached.ResourceVersion) {
+		return m.written.DeepCopy()
+	}
+	m.written, m.overtaken = nil, nil
+	return cached
+}
+
+func (m *memory) noteWrites(found, left *v1.ModelDeployment) {
+	if found.ResourceVersion != left.ResourceVersion {
+		m.written, m.overtaken = left, append(m.overtaken, found.ResourceVersion)
+	}
 }
 
 // instance is one replica of a role.

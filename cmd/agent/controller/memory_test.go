@@ -8,8 +8,37 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+
 	"gpustack.ai/mdc/cmd/agent/converge"
 )
+
+// TestUpToDate: a cache that lags behind the agent's own writes is not believed,
+// and any other one is.
+func TestUpToDate(t *testing.T) {
+	version := func(v string) *v1.ModelDeployment {
+		return &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{ResourceVersion: v}}
+	}
+	m := &memory{}
+	for _, step := range []struct{ cached, used, left string }{
+		{"1", "1", "1"},
+		{"1", "1", "2"},
+		{"1", "2", "3"}, // both writes are still to be seen
+		{"2", "3", "3"},
+		{"3", "3", "3"},
+		{"3", "3", "4"},
+		{"9", "9", "9"}, // somebody else has written
+		{"3", "3", "3"},
+	} {
+		got := m.upToDate(version(step.cached))
+		if got.ResourceVersion != step.used {
+			t.Errorf("cached %s: used %s, want %s", step.cached, got.ResourceVersion, step.used)
+		}
+		m.noteWrites(got, version(step.left))
+	}
+}
 
 // TestHoldBack: a create that fails is tried again at once, and then ever less
 // often, whatever wakes the passes in between; others are not held.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -164,7 +165,7 @@ func newWorld(t *testing.T) *world {
 	}
 	for _, o := range []client.Object{
 		&v1.InstanceType{}, &v1.KVCachePoolBinding{}, &v1.KVCachePool{}, &v1.KVCacheBackend{}, &v1.ModelArtifact{},
-		&kueue.LocalQueue{}, &kueue.ClusterQueue{}, &kueue.ResourceFlavor{}, &corev1.Node{}, serviceMetadata(),
+		&kueue.LocalQueue{}, &kueue.ClusterQueue{}, &kueue.ResourceFlavor{}, &kueue.AdmissionCheck{}, &corev1.Node{}, &appsv1.Deployment{}, serviceMetadata(),
 	} {
 		if _, err := mgr.GetCache().GetInformer(t.Context(), o); err != nil {
 			t.Fatal(err)

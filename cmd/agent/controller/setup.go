@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,12 +21,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/act"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/probe"
 )
 
 const (
@@ -42,6 +45,8 @@ type Options struct {
 	Metrics       *Metrics
 	// Now is the clock; nil is that of the machine.
 	Now func() time.Time
+	// Asker asks engines of the store; nil asks for their metrics.
+	Asker probe.Asker
 
 	// lookEvery is shorter in tests.
 	lookEvery time.Duration
@@ -83,6 +88,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		{&kueue.ResourceFlavor{}, m.ofFlavor, flavorContent},
 		{&corev1.Node{}, m.ofNode, nodeContent(o.RuntimeLabels)},
 		{&corev1.PersistentVolumeClaim{}, m.ofClaim, wholeContent},
+		{&appsv1.Deployment{}, m.ofAnnotation, deploymentContent},
 		{&storagev1.StorageClass{}, m.ofDelivery, nothing},
 		{&storagev1.CSIDriver{}, m.ofDelivery, nothing},
 	} {
@@ -91,6 +97,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	service := &metav1.PartialObjectMetadata{}
 	service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
 	c, err := b.
+		WatchesRawSource(source.Channel(r.Prober.Changed(), &handler.EnqueueRequestForObject{})).
 		WatchesMetadata(service, handler.EnqueueRequestsFromMapFunc(m.ofService), builder.WithPredicates(changed(nothing))).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
@@ -102,12 +109,15 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	late := &lateKinds{mgr: mgr, controller: c, served: served, every: cmp.Or(o.lookEvery, lookEvery), open: []watch{
 		{&v1.InstanceType{}, m.ofInstanceType, wholeContent},
-		{&v1.KVCachePoolBinding{}, m.ofBinding, wholeContent},
+		{&v1.KVCachePoolBinding{}, m.ofBinding, bindingContent},
 		{&v1.KVCachePool{}, m.ofPool, wholeContent},
 		{&v1.KVCacheBackend{}, m.ofBackend, wholeContent},
 		{&v1.ModelArtifact{}, m.ofArtifact, wholeContent},
 	}}
 	if err := late.look(ctx, false); err != nil {
+		return err
+	}
+	if err := mgr.Add(r.Prober); err != nil {
 		return err
 	}
 	return mgr.Add(late)
@@ -116,6 +126,10 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 // newReconciler reads from the manager's cache and writes under the agent's
 // name.
 func newReconciler(mgr manager.Manager, o Options, served *served) *Reconciler {
+	asker := o.Asker
+	if asker == nil {
+		asker = probe.NewHTTP()
+	}
 	return &Reconciler{
 		Cache: mgr.GetClient(),
 		Reader: &observe.Reader{
@@ -129,6 +143,7 @@ func newReconciler(mgr manager.Manager, o Options, served *served) *Reconciler {
 			Live:    mgr.GetAPIReader(),
 			Counted: o.Metrics,
 		},
+		Prober: probe.New(asker),
 		Events: mgr.GetEventRecorder(recorderName),
 		Now:    o.clock(),
 	}

@@ -4,54 +4,67 @@
 package controller
 
 import (
+	"cmp"
+	"net"
+	"net/url"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
+	"gpustack.ai/mdc/cmd/agent/act"
+	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/probe"
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
-// statusOf returns the stored status with what later passes read back: how many
-// instances each role was last meant to have, and the reuse domain.
-func statusOf(v *observe.View) v1.ModelDeploymentStatus {
+// status returns the status of a deployment after a pass.
+func (r *Reconciler) status(v *observe.View, plan *converge.Plan, done act.Result) v1.ModelDeploymentStatus {
+	return report.Build(v.Report(observe.Outcome{
+		Plan:    plan,
+		Created: done.Created,
+		Failed:  done.Failed,
+		Deleted: done.Deleted,
+		Stores:  r.Prober.Told(client.ObjectKeyFromObject(v.Deployment), engines(v)),
+	}, r.Now()))
+}
+
+// Where the Pods of a role that mdc writes the command line of serve metrics.
+const (
+	annotationPort   = "prometheus.io/port"
+	annotationScheme = "prometheus.io/scheme"
+	annotationPath   = "prometheus.io/path"
+)
+
+// engines are those that can be asked about the store: of vLLM, which alone
+// tells, the leaders that are ready.
+func engines(v *observe.View) (out []probe.Target) {
 	md := v.Deployment
-	out := *md.Status.DeepCopy()
-	out.ObservedGeneration = md.Generation
-	if v.Observation.Deleting {
-		return out
+	if md.Spec.KVCache == nil || md.Spec.Engine.Name != v1.EngineVLLM || v.Observation.Deleting {
+		return nil
 	}
-	stored := map[string]v1.RoleStatus{}
-	for _, r := range md.Status.Roles {
-		stored[r.Name] = r
-	}
-	compiled := allCompiled(v)
-	out.Roles = nil
-	for _, r := range v.Roles {
-		s := stored[r.Spec.Name]
-		s.Name, s.Kind, s.Unmanaged = r.Spec.Name, r.Spec.Kind, len(r.Spec.Command) > 0
-		// While the compile lags behind, what was not there before is growth
-		// and waits; so is what was given up in the meantime.
-		if compiled {
-			s.Desired = r.Spec.Replicas
-		} else {
-			s.Desired = min(s.Desired, r.Spec.Replicas)
+	for i := range v.Pods {
+		p := &v.Pods[i]
+		port := p.Annotations[annotationPort]
+		if p.DeletionTimestamp != nil || p.Labels[v1.LabelMemberIndex] != "0" || p.Status.PodIP == "" || port == "" || !isReady(p) {
+			continue
 		}
-		out.Roles = append(out.Roles, s)
+		u := url.URL{
+			Scheme: cmp.Or(p.Annotations[annotationScheme], "http"),
+			Host:   net.JoinHostPort(p.Status.PodIP, port),
+			Path:   cmp.Or(p.Annotations[annotationPath], "/metrics"),
+		}
+		out = append(out, probe.Target{UID: p.UID, URL: u.String()})
 	}
-	if v.Observation.Cache.Resolved {
-		b := v.Chain.Binding
-		domain := b.Spec.Domain
-		domain.Name = v.Chain.Domain()
-		out.KVCache = &v1.KVCacheStatus{Binding: b.Name, Pool: b.Spec.PoolRef.Name, Domain: domain}
-	}
+	slices.SortFunc(out, func(a, b probe.Target) int { return cmp.Compare(a.UID, b.UID) })
 	return out
 }
 
-// allCompiled reports whether every template is there and compiled from the
-// live spec.
-func allCompiled(v *observe.View) bool {
-	for _, r := range v.Roles {
-		if r.Stale || r.Fault.Reason == observe.ReasonNotCompiled {
-			return false
-		}
-	}
-	return true
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }

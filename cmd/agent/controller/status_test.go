@@ -7,59 +7,59 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
-	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/probe"
 )
 
-func TestStatus(t *testing.T) {
-	role := func(name string, replicas int32, edit func(*observe.Role)) *observe.Role {
-		r := &observe.Role{Spec: &v1.Role{Name: name, Kind: v1.RoleServer, Replicas: replicas}}
-		edit(r)
-		return r
+// TestEngines: who is asked about the store.
+func TestEngines(t *testing.T) {
+	pod := func(uid string, edit func(*corev1.Pod)) corev1.Pod {
+		p := corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				UID:         types.UID(uid),
+				Labels:      map[string]string{v1.LabelMemberIndex: "0"},
+				Annotations: map[string]string{annotationPort: "8200", annotationScheme: "https", annotationPath: "/metrics"},
+			},
+			Status: corev1.PodStatus{PodIP: "fd00::1", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		}
+		edit(&p)
+		return p
 	}
-	fine := func(*observe.Role) {}
-	stale := func(r *observe.Role) { r.Stale = true }
-	fault := func(reason string) func(*observe.Role) { return func(r *observe.Role) { r.Fault.Reason = reason } }
-	desired := func(stored map[string]int32, roles ...*observe.Role) map[string]int32 {
-		v := &observe.View{Deployment: &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Generation: 3}}, Roles: roles}
-		for name, n := range stored {
-			v.Deployment.Status.Roles = append(v.Deployment.Status.Roles, v1.RoleStatus{Name: name, Desired: n})
+	view := func(edit func(*observe.View)) *observe.View {
+		v := &observe.View{Deployment: &v1.ModelDeployment{}}
+		v.Deployment.Spec.KVCache = &v1.KVCacheSpec{}
+		v.Deployment.Spec.Engine.Name = v1.EngineVLLM
+		v.Pods = []corev1.Pod{
+			pod("b", func(*corev1.Pod) {}),
+			pod("a", func(p *corev1.Pod) {
+				p.Status.PodIP, p.Annotations = "10.0.0.1", map[string]string{annotationPort: "8000"}
+			}),
+			pod("follower", func(p *corev1.Pod) { p.Labels[v1.LabelMemberIndex] = "1" }),
+			pod("leaving", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }),
+			pod("starting", func(p *corev1.Pod) { p.Status.Conditions = nil }),
+			pod("unscheduled", func(p *corev1.Pod) { p.Status.PodIP = "" }),
+			pod("taken over", func(p *corev1.Pod) { p.Annotations = nil }),
 		}
-		s, out := statusOf(v), map[string]int32{}
-		if s.ObservedGeneration != 3 {
-			t.Errorf("generation %d", s.ObservedGeneration)
-		}
-		for _, r := range s.Roles {
-			out[r.Name] = r.Desired
-		}
-		return out
+		edit(v)
+		return v
 	}
-	type counts = map[string]int32
-	for name, tc := range map[string]struct{ got, want counts }{
-		"first":                     {desired(nil, role("a", 2, fine)), counts{"a": 2}},
-		"grown":                     {desired(counts{"a": 2}, role("a", 3, fine)), counts{"a": 3}},
-		"grown while stale":         {desired(counts{"a": 2}, role("a", 3, stale)), counts{"a": 2}},
-		"shrunk while stale":        {desired(counts{"a": 2}, role("a", 1, stale)), counts{"a": 1}},
-		"first while stale":         {desired(nil, role("a", 3, stale)), counts{"a": 0}},
-		"grown while not compiled":  {desired(counts{"a": 2}, role("a", 3, fault(observe.ReasonNotCompiled))), counts{"a": 2}},
-		"a value is missing":        {desired(counts{"a": 2}, role("a", 3, fault(observe.ReasonMissingLateValue))), counts{"a": 3}},
-		"grown beside a stale role": {desired(counts{"a": 2, "b": 1}, role("a", 3, fine), role("b", 1, stale)), counts{"a": 2, "b": 1}},
-		"a role is gone":            {desired(counts{"a": 2, "b": 1}, role("a", 2, fine)), counts{"a": 2}},
+	want := []probe.Target{{UID: "a", URL: "http://10.0.0.1:8000/metrics"}, {UID: "b", URL: "https://[fd00::1]:8200/metrics"}}
+	if diff := cmp.Diff(want, engines(view(func(*observe.View) {}))); diff != "" {
+		t.Error(diff)
+	}
+	for name, edit := range map[string]func(*observe.View){
+		"no cache": func(v *observe.View) { v.Deployment.Spec.KVCache = nil },
+		"SGLang":   func(v *observe.View) { v.Deployment.Spec.Engine.Name = v1.EngineSGLang },
+		"deleting": func(v *observe.View) { v.Observation.Deleting = true },
 	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-
-	v := &observe.View{Deployment: &v1.ModelDeployment{}, Observation: converge.Observation{Deleting: true}}
-	v.Deployment.Status.Roles = []v1.RoleStatus{{Name: "a", Desired: 2}}
-	if got := statusOf(v).Roles; len(got) != 1 || got[0].Desired != 2 {
-		t.Errorf("while deleting: %v", got)
+		if got := engines(view(edit)); got != nil {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -32,10 +32,13 @@ const (
 // usable reports whether the Binding grants access now.
 func (c Chain) usable() bool {
 	b := c.Binding
-	return b != nil && b.DeletionTimestamp == nil && b.Status.Phase == bindingReady &&
-		slices.ContainsFunc(b.Status.Conditions, func(cond v1.ReadCondition) bool {
-			return cond.Type == conditionQuotaGranted && cond.Status == metav1.ConditionTrue
-		})
+	return b != nil && b.DeletionTimestamp == nil && b.Status.Phase == bindingReady && quotaGranted(b)
+}
+
+func quotaGranted(b *v1.KVCachePoolBinding) bool {
+	return slices.ContainsFunc(b.Status.Conditions, func(cond v1.ReadCondition) bool {
+		return cond.Type == conditionQuotaGranted && cond.Status == metav1.ConditionTrue
+	})
 }
 
 // endpoint is the address of the store; empty when it has none yet.

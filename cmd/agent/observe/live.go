@@ -26,8 +26,9 @@ import (
 // bytes of it.
 const groupsPerRequest = 150
 
-// ReadLive reads, past the cache, what owns a place of the deployment. Pods are
-// read before Workloads: a Workload whose Pod vanished in between is seen.
+// ReadLive reads, past the cache, what owns a place of the deployment, also into
+// the view. Pods are read before Workloads: a Workload whose Pod vanished in
+// between is seen.
 func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) {
 	md := v.Deployment
 	groups := groupNames(md)
@@ -53,11 +54,13 @@ func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) 
 
 	live := &converge.Live{}
 	ours, nodes := uidSet{}, r.nodes(ctx)
+	v.Pods, v.Workloads, v.lost = nil, nil, nodes.lost
 	for i := range pods {
 		p := &pods[i]
 		out := podOf(p, nodes.lost)
 		if IsOwn(p, md) {
 			ours[p.UID] = true
+			v.Pods = append(v.Pods, *p)
 		} else {
 			out.Foreign = true
 			if out.Abandoned, err = r.abandoned(ctx, md, p); err != nil {
@@ -71,11 +74,16 @@ func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) 
 	}
 	for i := range workloads.Items {
 		w := &workloads.Items[i]
-		if groups[w.Name] || slices.ContainsFunc(OwnerPods(w), func(ref metav1.OwnerReference) bool { return ours[ref.UID] }) {
+		owned := slices.ContainsFunc(OwnerPods(w), func(ref metav1.OwnerReference) bool { return ours[ref.UID] })
+		if owned {
+			v.Workloads = append(v.Workloads, *w)
+		}
+		if owned || groups[w.Name] {
 			live.Workloads = append(live.Workloads, workloadOf(w))
 		}
 	}
-	return live, nil
+	v.parked, err = r.parked(ctx, v.Workloads)
+	return live, err
 }
 
 // groupNames are the groups of all declared instances.

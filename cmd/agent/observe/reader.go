@@ -9,9 +9,11 @@ import (
 	"context"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -19,6 +21,7 @@ import (
 	"gpustack.ai/mdc/compiler/replica"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
 // Finalizer keeps a deployment until its Pods have gone.
@@ -43,8 +46,8 @@ type View struct {
 	Deployment  *v1.ModelDeployment
 	Observation converge.Observation
 	Roles       []*Role
-	// Pods are the deployment's own, Workloads those that any of them owns, as
-	// cached.
+	// Pods are the deployment's own, Workloads those that any of them owns: as
+	// cached, or as they read past the cache once that was needed.
 	Pods      []corev1.Pod
 	Workloads []kueue.Workload
 	// Chain is the store it is attached to.
@@ -55,21 +58,30 @@ type View struct {
 	// ReadLive fills it in.
 	Affinity *corev1.NodeSelector
 
-	// volume is the PersistentVolume with the weights.
-	volume string
+	// volume is the PersistentVolume with the weights, which artifact delivers;
+	// nil does not exist.
+	volume   string
+	artifact *v1.ModelArtifact
+	// router is the Deployment of the router; nil does not exist.
+	router *appsv1.Deployment
+	// lost tells of the Nodes of Pods which are registered and not ready, parked
+	// which Workloads the agent has deactivated.
+	lost   func(node string) bool
+	parked map[types.UID]bool
 }
 
-// Fault is something that keeps a template from being used.
+// Fault is something that keeps a template from being used, or weights from
+// being delivered.
 type Fault struct{ Reason, Message string }
 
-// The reasons of faults.
+// The reasons of faults of templates.
 const (
-	ReasonNotCompiled      = "NotCompiled"
-	ReasonStale            = "Stale"
-	ReasonTenantMismatch   = "TenantMismatch"
-	ReasonUnknownLateValue = "UnknownLateValue"
-	ReasonMissingLateValue = "MissingLateValue"
-	ReasonTemplateInvalid  = "TemplateInvalid"
+	ReasonNotCompiled      = report.ReasonNotCompiled
+	ReasonStale            = report.ReasonStale
+	ReasonTenantMismatch   = report.ReasonTenantMismatch
+	ReasonUnknownLateValue = report.ReasonUnknownLateValue
+	ReasonMissingLateValue = report.ReasonMissingLateValue
+	ReasonTemplateInvalid  = report.ReasonTemplateInvalid
 )
 
 // Read returns a view from the cache. An error means that something could not
@@ -83,6 +95,12 @@ func (r *Reader) Read(ctx context.Context, md *v1.ModelDeployment) (*View, error
 
 	var err error
 	if err = r.readPods(ctx, v); err != nil {
+		return nil, err
+	}
+	if v.parked, err = r.parked(ctx, v.Workloads); err != nil {
+		return nil, err
+	}
+	if v.router, err = r.router(ctx, md); err != nil {
 		return nil, err
 	}
 	if obs.Deleting {
@@ -108,6 +126,7 @@ func (r *Reader) readPods(ctx context.Context, v *View) error {
 		return err
 	}
 	nodes := r.nodes(ctx)
+	v.lost = nodes.lost
 	seen := map[string]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]

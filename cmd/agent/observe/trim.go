@@ -4,6 +4,7 @@
 package observe
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,6 +26,7 @@ func CacheOptions(namespaces []string) cache.Options {
 				Label:     labels.SelectorFromSet(labels.Set{v1.LabelName: v1.NameModelDeployment}),
 				Transform: trimmed(trimPod),
 			},
+			&appsv1.Deployment{}:            {Transform: trimmed(trimDeployment)},
 			&corev1.Node{}:                  {Transform: trimmed(trimNode)},
 			&corev1.PersistentVolumeClaim{}: {Transform: trimmed(trimClaim)},
 			&kueue.Workload{}:               {Transform: trimmed(trimWorkload)},
@@ -55,6 +57,21 @@ func trimPod(p *corev1.Pod) {
 		p.Status.ContainerStatuses[i] = corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount}
 	}
 	p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses = nil, nil
+}
+
+// trimDeployment leaves what tells of a router. That it is one is known by an
+// annotation, so that all others are listed too.
+func trimDeployment(d *appsv1.Deployment) {
+	var annotations map[string]string
+	if of, ok := d.Annotations[v1.AnnotationDeployment]; ok {
+		annotations = map[string]string{v1.AnnotationDeployment: of}
+	}
+	d.ObjectMeta = metav1.ObjectMeta{
+		Name: d.Name, Namespace: d.Namespace, UID: d.UID,
+		ResourceVersion: d.ResourceVersion, DeletionTimestamp: d.DeletionTimestamp, Annotations: annotations,
+	}
+	d.Spec = appsv1.DeploymentSpec{}
+	d.Status = appsv1.DeploymentStatus{ReadyReplicas: d.Status.ReadyReplicas}
 }
 
 func trimNode(n *corev1.Node) {

@@ -23,6 +23,8 @@ const (
 	ReasonClaimNotBound           = "ClaimNotBound"
 	ReasonAccessModeConflict      = "AccessModeConflict"
 	ReasonNodeDeliveryUnavailable = "NodeDeliveryUnavailable"
+	ReasonFilterNeedsNodeDelivery = "FilterNeedsNodeDelivery"
+	ReasonAnchorNeedsNodeDelivery = "AnchorNeedsNodeDelivery"
 )
 
 const (
@@ -47,6 +49,7 @@ func (r *Reader) readWeights(ctx context.Context, v *View) (err error) {
 
 func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (Fault, error) {
 	a, err := get[v1.ModelArtifact](ctx, r, client.ObjectKey{Namespace: v.Deployment.Namespace, Name: name})
+	v.artifact = a
 	if a == nil {
 		return Fault{ReasonArtifactNotFound, fmt.Sprintf("ModelArtifact %q does not exist", name)}, err
 	}
@@ -70,7 +73,36 @@ func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (Fault,
 	if claim := a.Spec.Source.PersistentVolumeClaim; claim != nil {
 		return r.claimFault(ctx, v, claim.ClaimName)
 	}
-	return Fault{}, nil
+	return undeliverable(a, delivery(a, v.Roles)), nil
+}
+
+// delivery is how an artifact reaches the roles as they were compiled.
+func delivery(a *v1.ModelArtifact, roles []*Role) v1.Delivery {
+	switch {
+	case a.Spec.Source.PersistentVolumeClaim != nil:
+		return v1.DeliveryPVC
+	case a.Spec.Source.Image != nil:
+		return v1.DeliveryImage
+	case slices.ContainsFunc(roles, func(r *Role) bool { return r.full != nil && usesModelDriver(&r.full.Template) }):
+		return v1.DeliveryNode
+	}
+	return v1.DeliveryEngine
+}
+
+// undeliverable says what of an artifact an engine that downloads for itself
+// would ignore.
+func undeliverable(a *v1.ModelArtifact, how v1.Delivery) Fault {
+	if how != v1.DeliveryEngine {
+		return Fault{}
+	}
+	const remedy = "compile with the Setting model-artifact-delivery-mode set to Node"
+	switch {
+	case len(a.Spec.AllowPatterns)+len(a.Spec.IgnorePatterns) > 0:
+		return Fault{ReasonFilterNeedsNodeDelivery, fmt.Sprintf("ModelArtifact %q filters files, and an engine that downloads for itself takes them all; %s", a.Name, remedy)}
+	case a.Spec.ExpectedDigest != "", a.Status.Resolved != nil && a.Status.Resolved.DigestSource == "Expected":
+		return Fault{ReasonAnchorNeedsNodeDelivery, fmt.Sprintf("ModelArtifact %q expects a digest, and an engine that downloads for itself verifies none; %s", a.Name, remedy)}
+	}
+	return Fault{}
 }
 
 // unresolved says why the source of an artifact is not known to be there.
