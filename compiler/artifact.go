@@ -30,7 +30,7 @@ func (c *compilation) weights(md *v1.ModelDeployment, o *source.Object) (*render
 	fact, ok := c.facts.Artifact(md.Namespace, ref.Name)
 	if !ok {
 		return refuse(fmt.Sprintf("ModelArtifact %q in namespace %q is not among the facts, and how the weights arrive depends on it", ref.Name, md.Namespace),
-			fmt.Sprintf("add the ModelArtifact to the input or to --facts (kubectl get modelartifact %s -n %s -o yaml)", ref.Name, md.Namespace))
+			fmt.Sprintf("add the ModelArtifact to the input or to --facts (mdc facts, or kubectl get modelartifact %s -n %s -o yaml)", ref.Name, md.Namespace))
 	}
 	a := fact.Value
 	w := &render.Weights{Artifact: a.Name, UID: string(a.UID), Source: a.Spec.Source}
@@ -52,7 +52,7 @@ func (c *compilation) weights(md *v1.ModelDeployment, o *source.Object) (*render
 	if r := a.Status.Resolved; r != nil {
 		w.Resolved = *r
 	}
-	const refresh = "wait until its source is resolved and refresh the ModelArtifact among the facts"
+	const refresh = "wait until its source is resolved and refresh the ModelArtifact among the facts (mdc facts)"
 	switch w.Delivery {
 	case v1.DeliveryEngine:
 		w.Hub = c.facts.Setting(hubEndpoint)

@@ -5,6 +5,7 @@ package compiler
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/diag"
@@ -38,7 +39,11 @@ func (c *compilation) cache(md *v1.ModelDeployment, o *source.Object) (*render.C
 		if missing.Of != "" {
 			message = fmt.Sprintf("%s, which %s names, is not among the facts, and the arguments of the engines depend on it", what, missing.Of)
 		}
-		return nil, refuse(message, fmt.Sprintf("add the %s to the input or to --facts", missing.Kind))
+		get := strings.ToLower(missing.Kind) + " " + missing.Name
+		if missing.Namespace != "" {
+			get += " -n " + missing.Namespace
+		}
+		return nil, refuse(message, fmt.Sprintf("add the %s to the input or to --facts (mdc facts, or kubectl get %s -o yaml)", missing.Kind, get))
 	}
 	dtype := chain.Binding.Value.Spec.Domain.Dtype
 	if dtype == "" {

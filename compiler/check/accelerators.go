@@ -18,7 +18,7 @@ func typeMissing(s *Subject) (out []Fault) {
 		out = append(out, Fault{
 			Field:   r.field("instanceType"),
 			Message: fmt.Sprintf("InstanceType %q is not among the facts; queue, hardware and sizes of role %q come from it", r.InstanceType, r.Name),
-			Remedy:  fmt.Sprintf("correct the name, or add the InstanceType to the input or to --facts (kubectl get instancetype %s -o yaml)", r.InstanceType),
+			Remedy:  fmt.Sprintf("correct the name, or add the InstanceType to the input or to --facts (mdc facts, or kubectl get instancetype %s -o yaml)", r.InstanceType),
 		})
 	}
 	return out
