@@ -56,7 +56,7 @@ with --scenario a file says what happens when, and how long Pods take:
   - {at: 40m, capacity: {<instanceType>: 10}}
   until: 2h                # default: a day after the last event
 
-An event is one of edit, scale, deletePod, failPod, evict, preempt,
+An event is one of edit, scale, deletePod, failPod, evict, preempt, reactivate,
 nodeNotReady, nodeReady, nodeRemoved, capacity or delete. With several
 deployments it names the one that it is about; an edit is about those in its
 file, and creates the ones that were not there. Paths are relative to the

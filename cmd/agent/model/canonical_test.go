@@ -167,7 +167,7 @@ func (c *codec) workloadBytes(workloads []Workload) {
 	c.buf = append(c.buf, byte(len(workloads)))
 	for i := range workloads {
 		w := &workloads[i]
-		c.buf = append(c.buf, byte(w.ID), byte(w.Role), byte(w.Ordinal), bit(w.Reserved, w.Admitted, w.Evicted, w.Deleting), byte(len(w.Owners)))
+		c.buf = append(c.buf, byte(w.ID), byte(w.Role), byte(w.Ordinal), bit(w.Reserved, w.Admitted, w.Evicted, w.Deleting, w.Parked), byte(len(w.Owners)))
 		for _, id := range w.Owners {
 			c.buf = append(c.buf, byte(id))
 		}

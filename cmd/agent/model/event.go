@@ -142,6 +142,11 @@ func (w *World) applyEvent(s *State, st Step) {
 	case NodeGone:
 		p := s.Pod(st.Pod)
 		p.Lost, p.Phase, p.Deleting = false, Failed, true
+	case Park:
+		wl := s.Group(st.Role, st.Ordinal)
+		wl.Parked, wl.Reserved = true, false
+	case Reactivate:
+		s.Group(st.Role, st.Ordinal).Parked = false
 	case ForeignLeaves:
 		p := s.Pod(st.Pod)
 		p.Deleting, p.Held, p.Phase = true, false, Failed

@@ -185,7 +185,7 @@ func TestEveryLag(t *testing.T) {
 			base := small(c.sizes...)
 			world := func() *World {
 				w := base()
-				w.Joint = len(c.sizes) > 1
+				w.Joint, w.Parks = len(c.sizes) > 1, true
 				c.how(w)
 				return w
 			}

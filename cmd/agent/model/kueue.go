@@ -103,7 +103,7 @@ func (w *World) groupSteps(s *State, g group, out []Step) []Step {
 		}
 	}
 	switch {
-	case !wl.Reserved && w.room(s, g.role):
+	case !wl.Reserved && !wl.Parked && w.room(s, g.role):
 		add(Reserve)
 	case wl.Reserved && wl.Evicted && !running && !dying:
 		add(ClearReservation)
@@ -125,38 +125,12 @@ func (w *World) room(s *State, role int16) bool {
 	return free >= 0
 }
 
-// open reports whether the whole set holds quota, as far as admission is joint.
-// A slot that the deployment's own rollout has emptied counts.
-func (w *World) open(s *State) bool {
-	if !w.Joint || len(w.Roles) < 2 {
-		return true
-	}
-	for r := range w.Roles {
-		for n := range s.Spec.Roles[r].Replicas {
-			wl := s.Group(int16(r), n)
-			live, leaving, preempted := false, false, false
-			for i := range s.Pods {
-				if p := &s.Pods[i]; int(p.Role) == r && p.Ordinal == n && !p.Foreign {
-					live = live || !p.Deleting && wl != nil && slices.Contains(wl.Owners, p.ID)
-					leaving = leaving || p.Deleting
-					preempted = preempted || p.Preempted
-				}
-			}
-			reserved := wl != nil && wl.Reserved && !wl.Evicted && !wl.Deleting && live
-			if !reserved && !(wl == nil && leaving && !preempted && !s.Spec.Deleting) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 func (w *World) applyKueue(s *State, st Step) {
 	g := w.group(s, st.Role, st.Ordinal)
 	size := int(w.Roles[st.Role].Size)
 	switch st.Kind {
 	case Compose:
-		wl := Workload{ID: s.newID(), Role: st.Role, Ordinal: st.Ordinal, Born: int32(w.Now.Sub(w.Born).Seconds())}
+		wl := Workload{ID: s.newID(), Role: st.Role, Ordinal: st.Ordinal, Born: w.seconds()}
 		for _, i := range g.members {
 			if s.Pods[i].active() {
 				wl.Owners = append(wl.Owners, s.Pods[i].ID)
@@ -186,6 +160,7 @@ func (w *World) applyKueue(s *State, st Step) {
 		}
 	case Reserve:
 		g.workload.Reserved, g.workload.Evicted = true, false
+		g.workload.ReservedAt = w.seconds()
 		if !w.Joint || len(w.Roles) < 2 {
 			g.workload.Admitted = true
 			ungate(s, g.workload)

@@ -61,6 +61,11 @@ func (w *World) repairSteps(s *State, out []Step) []Step {
 			out = append(out, Step{Kind: Compile, Role: int16(r)})
 		}
 	}
+	for i := range s.Workloads {
+		if wl := &s.Workloads[i]; wl.Parked && !wl.Deleting {
+			out = append(out, Step{Kind: Reactivate, Role: wl.Role, Ordinal: wl.Ordinal, Workload: wl.ID})
+		}
+	}
 	if s.Left.Stolen > 0 {
 		out = append(out, Step{Kind: RoomBack})
 	}

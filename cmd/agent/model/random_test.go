@@ -39,7 +39,7 @@ func TestRandom(t *testing.T) {
 func walk(t *testing.T, seed uint64, steps int) (total, rests int) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	w := &World{
-		Broken: NeverStarts, Pools: 2, Store: true, Joint: seed%2 == 1, Aged: time.Hour,
+		Broken: NeverStarts, Pools: 2, Store: true, Joint: seed%2 == 1, Parks: seed%4 == 1, Aged: time.Hour,
 	}
 	w.watch()
 	var s *State

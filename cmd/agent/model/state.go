@@ -28,8 +28,9 @@ type World struct {
 	Store bool
 	// Hash returns the fingerprint of a seat; nil: the version stands for it.
 	Hash func(role int, version uint8, uncached bool, seat converge.Seat) string
-	// Joint: Workloads are admitted as a set.
-	Joint bool
+	// Joint: Workloads are admitted as a set. Parks: those that wait for the rest
+	// of it give their quota back after a while.
+	Joint, Parks bool
 	// Broken tells whether a version of a role never becomes Ready; nil: none.
 	Broken func(role int, version uint8) bool
 	// Decide maps what a pass knows to what it writes.
@@ -114,8 +115,11 @@ type Workload struct {
 	Owners             []ID
 	Reserved, Admitted bool
 	Evicted, Deleting  bool
-	// Born is when it was composed, in seconds from the start.
-	Born int32
+	// Parked: it has given its quota back, and asks for none.
+	Parked bool
+	// Born is when it was composed, ReservedAt when it last got quota, in seconds
+	// from the start.
+	Born, ReservedAt int32
 }
 
 // RoleSpec is what is declared of a role.

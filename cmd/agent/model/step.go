@@ -36,9 +36,13 @@ const (
 	RoomBack
 	Fix
 	Compile
+	// Reactivate lets a parked Workload ask for quota again.
+	Reactivate
 	StoreBack
 	WeightsBack
 	ForeignLeaves
+	// Park ends the wait of a Workload for the rest of its set.
+	Park
 	// Steps of the agent.
 	SyncSpec
 	SyncPods
@@ -92,6 +96,8 @@ var kindNames = [kinds]string{
 	StoreBack:        "the store comes back",
 	WeightsBack:      "the weights come back",
 	ForeignLeaves:    "a foreign Pod leaves",
+	Reactivate:       "a parked Workload is reactivated",
+	Park:             "agent: parks a Workload",
 	SyncSpec:         "agent sees the spec",
 	SyncPods:         "agent sees Pods",
 	SyncWorkloads:    "agent sees Workloads",
@@ -152,7 +158,7 @@ func (st Step) String() string {
 func (w *World) Steps(s *State, out []Step) []Step {
 	out = w.repairSteps(s, out)
 	out = w.nature(s, out)
-	return w.agentSteps(s, out)
+	return w.agentSteps(s, w.jointSteps(s, out))
 }
 
 // nature are the steps of the cluster.

@@ -6,6 +6,7 @@ package simulate
 import (
 	"time"
 
+	"gpustack.ai/mdc/cmd/agent/joint"
 	"gpustack.ai/mdc/cmd/agent/model"
 )
 
@@ -54,6 +55,9 @@ func (d *player) delay(st model.Step) time.Duration {
 		if takes = d.load(st.Role); d.paused[st.Pod] {
 			takes = nodeDelay
 		}
+	case model.Park: // counted from the reservation
+		reserved := time.Duration(d.state.Group(st.Role, st.Ordinal).ReservedAt) * time.Second
+		return max(reserved+joint.Bound+time.Second-(born.Add(d.now).Sub(d.world.Born)), 0)
 	case model.ExitSignal:
 		takes = d.drain(st.Role)
 	case model.ExitClean:

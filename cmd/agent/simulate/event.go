@@ -28,6 +28,7 @@ func (e *Event) actions() []action {
 		{"failPod", model.FailPod, e.FailPod, "evicted by the kubelet"},
 		{"evict", model.Evict, e.Evict, "evicted by Kueue"},
 		{"preempt", model.Preempt, e.Preempt, "preempted"},
+		{"reactivate", model.Reactivate, e.Reactivate, "reactivated"},
 		{"nodeNotReady", model.LoseNode, e.NodeNotReady, "node not ready"},
 		{"nodeReady", model.NodeBack, e.NodeReady, "node ready"},
 		{"nodeRemoved", model.NodeGone, e.NodeRemoved, "node removed"},
@@ -36,7 +37,9 @@ func (e *Event) actions() []action {
 }
 
 // whole reports whether an action is about a replica and not about a Pod.
-func (a *action) whole() bool { return a.kind == model.Evict || a.kind == model.Preempt }
+func (a *action) whole() bool {
+	return a.kind == model.Evict || a.kind == model.Preempt || a.kind == model.Reactivate
+}
 
 // fields are the names of what an event says.
 func (e *Event) fields() (out []string) {

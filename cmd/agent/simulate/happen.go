@@ -142,6 +142,10 @@ func (d *player) step(a *action) (model.Step, error) {
 	where := d.seat(a)
 	if a.whole() {
 		switch wl := d.state.Group(st.Role, st.Ordinal); {
+		case a.kind == model.Reactivate && (wl == nil || !wl.Parked):
+			return st, fmt.Errorf("%s is not parked", where)
+		case a.kind == model.Reactivate:
+			return st, nil
 		case wl == nil || wl.Deleting || !wl.Reserved:
 			return st, fmt.Errorf("%s holds no quota, of which it could lose some", where)
 		case wl.Evicted:

@@ -6,7 +6,9 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -223,5 +225,59 @@ func TestJSONIsAList(t *testing.T) {
 	}
 	if !slices.ContainsFunc(out.Deployments[0].Summary, func(s Summary) bool { return s.Ready == 4 }) {
 		t.Errorf("%+v", out.Deployments[0].Summary)
+	}
+}
+
+// TestPark: replicas that hold cards which the rest of their set does not let
+// them use give them back after half an hour, and ask again when a person says
+// so.
+func TestPark(t *testing.T) {
+	d := compiled(t, "pair")
+	pool := d.ModelDeployment.Spec.Roles[0].InstanceType
+	cards := 0
+	for _, r := range d.ModelDeployment.Spec.Roles {
+		cards += int(r.Replicas) * int(r.Resources.Accelerator.Value())
+	}
+	scenario := &Scenario{
+		Capacity: map[string]Cards{pool: Cards(cards - 1)},
+		Events:   []Event{{At: Duration(2 * time.Hour), Capacity: map[string]Cards{pool: Cards(cards)}}},
+	}
+	parked := map[string]time.Duration{}
+	r := played(t, d, scenario, nil)
+	for _, e := range r.Timeline {
+		if e.Event == "parked" {
+			parked[fmt.Sprintf("%s/%d", e.Role, *e.Ordinal)] = e.time
+		}
+	}
+	if len(parked) == 0 {
+		t.Fatalf("nobody is parked: %+v", r.Timeline)
+	}
+	// The decode half takes the cards that the prefill half gives back, and waits
+	// in turn.
+	for name, want := range map[string]time.Duration{"prefill/0": 30 * time.Minute, "prefill/3": 30 * time.Minute, "decode/0": time.Hour} {
+		if at := parked[name]; at < want || at > want+time.Minute {
+			t.Errorf("%s is parked at %s", name, at)
+		}
+	}
+	if r.Settled != "" || !strings.Contains(strings.Join(r.waits, "\n"), "is parked") {
+		t.Errorf("settled %q, waits %q", r.Settled, r.waits)
+	}
+
+	for name := range parked {
+		role, ordinal, _ := strings.Cut(name, "/")
+		n, err := strconv.Atoi(ordinal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenario.Events = append(scenario.Events, Event{At: Duration(3 * time.Hour), Reactivate: &Seat{Role: role, Ordinal: int32(n)}})
+	}
+	r = played(t, d, scenario, nil)
+	for _, s := range r.Summary {
+		if s.Ready != s.Replicas {
+			t.Errorf("%+v, waits %q", s, r.waits)
+		}
+	}
+	if r.Settled == "" {
+		t.Error("not settled")
 	}
 }

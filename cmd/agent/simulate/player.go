@@ -67,7 +67,7 @@ func (p *play) join(in *Deployment) (*player, error) {
 		due: map[model.Step]time.Duration{}, age: map[model.ID]int{}, paused: map[model.ID]bool{},
 	}
 	d.world = &model.World{
-		Decide: model.By(converge.Decide), Joint: true, Born: born, Now: born, Store: md.Spec.KVCache != nil,
+		Decide: model.By(converge.Decide), Joint: true, Parks: true, Born: born, Now: born, Store: md.Spec.KVCache != nil,
 		Pools: 1, Hash: d.hash, Decided: d.decided,
 	}
 	if len(md.Spec.Roles) > model.MaxRoles {
@@ -201,6 +201,9 @@ func (d *player) take(st model.Step) error {
 		d.age[after.Group(st.Role, st.Ordinal).ID] = d.composed
 	}
 	d.move(after, why)
+	if st.Kind == model.Park {
+		d.record.parked(d, st)
+	}
 	switch {
 	case d.failed != nil:
 		return fmt.Errorf("%s: %w", d.name(), d.failed)

@@ -78,6 +78,8 @@ func (d *player) waits() (out []string) {
 		r := &d.roles[wl.Role]
 		switch q := d.pools[r.pool]; {
 		case wl.Deleting, wl.Evicted, wl.Admitted:
+		case wl.Parked:
+			out = append(out, name+" is parked: it has given its cards back, and asks for none until it is reactivated")
 		case wl.Reserved:
 			out = append(out, name+" holds its cards and waits for the other replicas")
 		case q.limited:

@@ -57,17 +57,29 @@ func stageOf(p *model.Pod) Stage {
 	return Starting
 }
 
+func (r *recorder) pod(d *player, pod *model.Pod, s Stage, why string) {
+	ordinal, member := int32(pod.Ordinal), int32(pod.Member)
+	r.entries = append(r.entries, Entry{
+		At: clock(d.now), Role: d.world.Roles[pod.Role].Name, Ordinal: &ordinal, Member: &member,
+		State: s, Event: why, time: d.now,
+	})
+	r.changed = d.now
+}
+
+// parked notes that the Pods of a replica wait without quota, which changes
+// nothing else about them.
+func (r *recorder) parked(d *player, st model.Step) {
+	for i := range d.state.Pods {
+		if pod := &d.state.Pods[i]; pod.Role == st.Role && pod.Ordinal == st.Ordinal {
+			r.pod(d, pod, stageOf(pod), "parked")
+		}
+	}
+}
+
 // compare notes every Pod that differs between two states. It returns the number
 // of new ones.
 func (r *recorder) compare(d *player, before, after *model.State, why string) (created int) {
-	note := func(pod *model.Pod, s Stage, why string) {
-		ordinal, member := int32(pod.Ordinal), int32(pod.Member)
-		r.entries = append(r.entries, Entry{
-			At: clock(d.now), Role: d.world.Roles[pod.Role].Name, Ordinal: &ordinal, Member: &member,
-			State: s, Event: why, time: d.now,
-		})
-		r.changed = d.now
-	}
+	note := func(pod *model.Pod, s Stage, why string) { r.pod(d, pod, s, why) }
 	for i := range before.Pods {
 		old := &before.Pods[i]
 		now := after.Pod(old.ID)

@@ -103,6 +103,9 @@ type Event struct {
 	// who keeps them until capacity is set anew.
 	// +optional
 	Preempt *Seat `json:"preempt,omitempty"`
+	// Reactivate lets a replica that was parked ask for cards again.
+	// +optional
+	Reactivate *Seat `json:"reactivate,omitempty"`
 	// NodeNotReady loses the node of a Pod.
 	// +optional
 	NodeNotReady *Seat `json:"nodeNotReady,omitempty"`
