@@ -195,6 +195,8 @@ type emptiness struct {
 	allowed bool
 	// flag is how a user allows it; empty when the command has no such flag.
 	flag string
+	// judging: the command emits nothing, so that nothing can be lost.
+	judging bool
 }
 
 // allowEmptyFlag adds --allow-empty.
@@ -213,11 +215,15 @@ func (e emptiness) judge(objects []*source.Object, findings diag.List) diag.List
 	if e.flag != "" {
 		remedy += ", or give --" + e.flag
 	}
-	return diag.List{{
+	f := diag.Finding{
 		Rule: "no-deployment", Severity: diag.Error,
 		Message: "there is no ModelDeployment in the input, and a GitOps host deletes everything when the output is empty",
 		Remedy:  remedy,
-	}}
+	}
+	if e.judging {
+		f.Severity, f.Message = diag.Warning, "there is no ModelDeployment in the input, so nothing was judged"
+	}
+	return diag.List{f}
 }
 
 // output reads and compiles for a command that shows what a compile gives.

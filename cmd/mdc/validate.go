@@ -39,7 +39,7 @@ func newValidate(a *app) *cobra.Command {
 		flags  inputFlags
 		format string
 		old    []string
-		empty  emptiness
+		empty  = emptiness{judging: true}
 	)
 	c := &cobra.Command{
 		Use:   "validate [PATH...]",
