@@ -126,10 +126,12 @@ func (p *Processor) finish(rl *framework.ResourceList, items []*yaml.RNode, find
 func (p *Processor) process(rl *framework.ResourceList) ([]*yaml.RNode, diag.List, error) {
 	functionConfig, nodes := copies(rl.FunctionConfig, rl.Items)
 	config, findings := p.configure(functionConfig)
+	// What the items lack may be what a broken configuration would have given.
+	misconfigured := findings.HasErrors()
 	findings = append(findings, p.FactFindings...)
 	set := source.FromNodes(nodes)
 	findings = append(findings, set.Findings...)
-	if findings.HasErrors() {
+	if misconfigured {
 		return nil, findings, nil
 	}
 	objects := set.Objects
