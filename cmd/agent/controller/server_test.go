@@ -44,6 +44,7 @@ import (
 
 	"gpustack.ai/mdc/cmd/agent/localcluster"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/probe"
 )
 
 // patience is how long a test waits for something that takes no time.
@@ -151,6 +152,8 @@ type world struct {
 	r             *Reconciler
 	// election: the agent waits for a lease in the namespace.
 	election bool
+	// asker asks engines for the agent.
+	asker probe.Asker
 }
 
 var spaces atomic.Int32
@@ -266,7 +269,7 @@ func (w *world) options() Options {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return Options{RuntimeLabels: labels, Metrics: m, lookEvery: 100 * time.Millisecond}
+	return Options{RuntimeLabels: labels, Metrics: m, Asker: w.asker, lookEvery: 100 * time.Millisecond}
 }
 
 func (w *world) start(mgr manager.Manager) {
@@ -321,6 +324,7 @@ func (w *world) settle() {
 		func() client.ObjectList { return &kueue.WorkloadList{} },
 		func() client.ObjectList { return &kueue.LocalQueueList{} },
 		func() client.ObjectList { return &v1.KVCachePoolBindingList{} },
+		func() client.ObjectList { return &appsv1.DeploymentList{} },
 		func() client.ObjectList { return serviceMetadataList() },
 	} {
 		w.until(fmt.Sprintf("%T in the cache", list()), func() bool {

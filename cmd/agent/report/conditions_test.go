@@ -42,6 +42,14 @@ func TestRows(t *testing.T) {
 		}
 	}
 	binding := func(change func(*Binding)) edit { return func(in *Input) { change(in.Cache.Binding) } }
+	// known is what is stored of Ready for the spec as it is.
+	known := func(status metav1.ConditionStatus) edit {
+		return func(in *Input) {
+			in.Deployment.Status.Conditions = nil
+			stored(Ready, status, "x")(in)
+			in.Deployment.Status.ObservedGeneration = in.Deployment.Generation
+		}
+	}
 	for name, tc := range map[string]struct {
 		condition string
 		base      func(...edit) Input
@@ -203,18 +211,29 @@ func TestRows(t *testing.T) {
 			{want: "Unknown/Starting", edits: []edit{unready("server", 0)}},
 			{want: "Unknown/Progressing", edits: []edit{outdated("server", 1)}, parts: []string{"1 of 2"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
-			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
 			{want: "Unknown/Progressing", edits: []edit{unready("server", 1)}, parts: []string{"1 of 2"}},
 			{want: "True/Ready", parts: []string{"2 replicas"}},
 		}},
+		"Ready, no more": {Ready, servers, []row{
+			{want: "Unknown/Progressing", edits: []edit{func(in *Input) { in.Deployment.Generation = 4 }}}, // for all that is known it is new
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse)}, parts: []string{"server/1", "not ready any more"}},
+			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionUnknown)}},
+			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue), unready("server", 1)}, parts: []string{"1 of 2", "server/1"}},
+		}},
+		"Ready, being replaced": {Ready, servers, []row{
+			{want: "Unknown/Progressing", alone: true, edits: []edit{known(metav1.ConditionTrue), waitingForQuota("server", 1, "")}},
+			{want: "Unknown/Progressing", alone: true, edits: []edit{known(metav1.ConditionTrue), leaving("server", 1)}},
+			{want: "Unknown/Progressing", alone: true, edits: []edit{known(metav1.ConditionTrue), gone("server", 1)}},
+			{want: "Unknown/Progressing", alone: true, edits: []edit{known(metav1.ConditionTrue), gone("server", 1), waitsFor("server", 1, converge.WaitOccupied)}},
+		}},
 		"Ready, a loss that nothing replaces": {Ready, servers, []row{
-			{want: "False/ReplicaUnavailable", edits: []edit{stored(Ready, metav1.ConditionTrue, "Ready"), func(in *Input) { in.Deployment.Status.ObservedGeneration = 3 }}, parts: []string{"role server replica 1", "weights"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue)}, parts: []string{"role server replica 1", "weights"}},
 			{want: "Unknown/Progressing", edits: []edit{gone("server", 1), waitsFor("server", 1, converge.WaitWeights)}},
 		}},
 		"Ready, a growth that waits": {Ready, servers, []row{
 			{want: "Unknown/Progressing", edits: []edit{
-				gone("server", 1), waitsFor("server", 1, converge.WaitWeights),
-				stored(Ready, metav1.ConditionTrue, "Ready"), func(in *Input) { in.Deployment.Status.ObservedGeneration = 2 },
+				gone("server", 1), waitsFor("server", 1, converge.WaitWeights), known(metav1.ConditionTrue), func(in *Input) { in.Deployment.Generation = 4 },
 			}},
 		}},
 		"Reconciling": {Reconciling, pair, []row{

@@ -88,23 +88,31 @@ func ready(s *state) verdict {
 // unavailable are the replicas that do not serve and that nothing replaces.
 func (s *state) unavailable() (out []string) {
 	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
-	// A spec that is new may have grown; one that is known has lost.
-	settled := before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse
-	settled = settled && s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
-	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() }) {
-		name := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal)
-		restarted := slices.ContainsFunc(r.live, func(p *Pod) bool { return p.Restarted && !p.Ready })
-		blocked := r.waitsFor() != "" && r.waitsFor() != converge.WaitOccupied
+	// Once all was ready under this spec, what is not ready now was so before.
+	// Under a new spec it may be new.
+	served := (before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse) &&
+		s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
+	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && len(r.leaving) == 0 }) {
+		name, wait := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal), r.waitsFor()
 		switch {
 		case r.lost() != "":
 			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it is replaced once the Node is back, or its object is deleted", name, r.lost()))
-		case restarted:
-			out = append(out, name+", whose containers have ended: look at their logs")
-		case settled && blocked && len(r.leaving) == 0:
+		case !served:
+		case r.complete() && r.admitted():
+			out = append(out, name+", which is not ready any more"+r.crashed())
+		case !r.lives() && wait != "" && wait != converge.WaitOccupied:
 			out = append(out, waits([]*replica{r}))
 		}
 	}
 	return out
+}
+
+// crashed tells where to look when containers have ended.
+func (r *replica) crashed() string {
+	if slices.ContainsFunc(r.live, func(p *Pod) bool { return p.Restarted }) {
+		return ": its containers have restarted, look at their logs"
+	}
+	return ""
 }
 
 // reconciling is true while the agent has work, or waits for what it can go on
