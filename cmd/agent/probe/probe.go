@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
@@ -28,7 +28,7 @@ const (
 	every = 30 * time.Second
 	// atOnce bounds how many engines are asked at the same time, inRound how many
 	// of a deployment in one round.
-	atOnce, inRound = 8, 16
+	atOnce, inRound = 16, 16
 )
 
 // Target is an engine that can be asked.
@@ -120,15 +120,15 @@ func (p *Prober) Start(ctx context.Context) error {
 		case <-t.C:
 		case <-p.wake:
 		}
-		for name, targets := range p.round(time.Now()) {
-			told := p.ask(ctx, targets)
+		round := p.round(time.Now())
+		told := p.ask(ctx, round)
+		for name := range round {
 			if ctx.Err() != nil || !p.learn(name, told) {
 				continue
 			}
-			md := &v1.ModelDeployment{}
-			md.Namespace, md.Name = name.Namespace, name.Name
+			md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 			select {
-			case p.changed <- event.GenericEvent{Object: client.Object(md)}:
+			case p.changed <- event.GenericEvent{Object: md}:
 			case <-ctx.Done():
 				return nil
 			}
@@ -154,22 +154,25 @@ func (p *Prober) round(now time.Time) map[types.NamespacedName][]Target {
 	return out
 }
 
-func (p *Prober) ask(ctx context.Context, targets []Target) map[types.UID]report.Evidence {
+// ask asks engines, some at a time.
+func (p *Prober) ask(ctx context.Context, round map[types.NamespacedName][]Target) map[types.UID]report.Evidence {
 	var (
 		mu   sync.Mutex
 		wg   sync.WaitGroup
 		told = map[types.UID]report.Evidence{}
 		free = make(chan struct{}, atOnce)
 	)
-	for _, t := range targets {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			e := p.Asker.Ask(ctx, t.URL)
-			mu.Lock()
-			defer mu.Unlock()
-			told[t.UID] = e
-		})
+	for _, targets := range round {
+		for _, t := range targets {
+			free <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-free }()
+				e := p.Asker.Ask(ctx, t.URL)
+				mu.Lock()
+				defer mu.Unlock()
+				told[t.UID] = e
+			})
+		}
 	}
 	wg.Wait()
 	return told

@@ -92,7 +92,7 @@ func TestRows(t *testing.T) {
 		"QuotaReserved": {QuotaReserved, pair, []row{
 			{want: "Unknown/NoReplicas", edits: []edit{noPods}},
 			{want: "Unknown/AllReplicasTerminating", edits: everything, parts: []string{"3 replicas"}},
-			{want: "False/PodGroupIncomplete", edits: []edit{gone("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)}, parts: []string{"role decode 1 of 2", "pool-a", "hold"}},
+			{want: "False/PodGroupIncomplete", edits: []edit{gone("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)}, parts: []string{"role decode 1 of 2", "pool-a", "taken"}},
 			{want: "False/NoQueueInReservedNamespace", edits: []edit{pods("prefill", 0, func(p *Pod) { p.Managed = false })}, parts: []string{"team-a"}},
 			{want: "Unknown/AdmissionInFlight", edits: []edit{unqueued("decode", 0)}, parts: []string{"1 of 3", "role decode"}},
 			{want: "False/Pending", edits: []edit{waitingForQuota("decode", 1, "insufficient unused quota")}, parts: []string{"1 of 3", "role decode", "decode/1", "g-decode-1", "insufficient unused quota"}},
@@ -210,12 +210,12 @@ func TestRows(t *testing.T) {
 			{want: "Unknown/Progressing", edits: []edit{deleted}},
 			{want: "Unknown/Starting", edits: []edit{unready("server", 0)}},
 			{want: "Unknown/Progressing", edits: []edit{outdated("server", 1)}, parts: []string{"1 of 2"}},
-			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
 			{want: "Unknown/Progressing", edits: []edit{unready("server", 1)}, parts: []string{"1 of 2"}},
 			{want: "True/Ready", parts: []string{"2 replicas"}},
 		}},
 		"Ready, no more": {Ready, servers, []row{
 			{want: "Unknown/Progressing", edits: []edit{func(in *Input) { in.Deployment.Generation = 4 }}}, // for all that is known it is new
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse)}, parts: []string{"server/1", "not ready any more"}},
 			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionUnknown)}},
@@ -242,7 +242,7 @@ func TestRows(t *testing.T) {
 			{want: "True/WaitingForWeights", edits: []edit{blocked("ClaimNotBound")}, parts: []string{"the claim is Lost"}},
 			{want: "True/WaitingForCache", edits: []edit{gone("prefill", 0), waitsFor("prefill", 0, converge.WaitCache)}, parts: []string{"dram"}},
 			{want: "True/RollingOut", edits: []edit{outdated("decode", 1)}, parts: []string{"1 of"}},
-			{want: "True/Creating", edits: []edit{gone("decode", 0), waitsFor("decode", 0, converge.WaitOccupied)}, parts: []string{"role decode replica 0", "hold"}},
+			{want: "True/Creating", edits: []edit{gone("decode", 0), waitsFor("decode", 0, converge.WaitOccupied)}, parts: []string{"role decode replica 0", "taken"}},
 			{want: "True/WaitingForQuota", edits: []edit{waitingForQuota("decode", 1, "no room")}, parts: []string{"no room"}},
 			{want: "True/WaitingForReady", edits: []edit{unready("decode", 0)}, parts: []string{"role decode replica 0"}},
 			{want: "True/WaitingForCache", edits: []edit{func(in *Input) { in.Cache.Resolved, in.Cache.Binding.Phase = false, "Pending" }}, parts: []string{"Pending"}},

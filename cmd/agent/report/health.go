@@ -92,12 +92,14 @@ func (s *state) unavailable() (out []string) {
 	// Under a new spec it may be new.
 	served := (before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse) &&
 		s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
+	if !served {
+		return nil
+	}
 	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && len(r.leaving) == 0 }) {
 		name, wait := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal), r.waitsFor()
 		switch {
 		case r.lost() != "":
 			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it is replaced once the Node is back, or its object is deleted", name, r.lost()))
-		case !served:
 		case r.complete() && r.admitted():
 			out = append(out, name+", which is not ready any more"+r.crashed())
 		case !r.lives() && wait != "" && wait != converge.WaitOccupied:

@@ -44,7 +44,7 @@ func (s *state) phaseOfCounts() (v1.Phase, string) {
 func (s *state) leaving() string {
 	n := len(s.in.Pods)
 	if n == 0 {
-		return ""
+		return "All Pods have gone"
 	}
 	message := fmt.Sprintf("%s are still there", count(n, "Pod"))
 	var stuck []string

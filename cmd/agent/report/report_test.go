@@ -171,7 +171,7 @@ func TestPhase(t *testing.T) {
 		"a missing value": {servers(gone("server", 1), fault("server", ReasonMissingLateValue, "queueName is not known"), waitsFor("server", 1, converge.WaitCompile)), "Degraded", "1 of 2 replicas are ready"},
 		"deleting":        {servers(deleted), "Deleting", "2 Pods are still there"},
 		"deleting, stuck": {servers(deleted, pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })), "Deleting", `2 Pods are still there, some on Nodes that do not answer (m-server-1-0 on Node "node-1"): they go when the Node is back, or its object is deleted`},
-		"deleted":         {servers(deleted, func(in *Input) { in.Pods = nil }), "Deleting", ""},
+		"deleted":         {servers(deleted, func(in *Input) { in.Pods = nil }), "Deleting", "All Pods have gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Build(tc.in)

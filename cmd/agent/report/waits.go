@@ -26,7 +26,7 @@ var waitTexts = []struct {
 	{converge.WaitCompile, "they are not compiled, see condition " + Compiled},
 	{waitValue, "a value is missing that only the cluster knows"},
 	{converge.WaitService, "their Services are missing, see condition " + Compiled},
-	{converge.WaitOccupied, "what they replace still holds their places"},
+	{converge.WaitOccupied, "their places are still taken, by what they replace or by Pods of others"},
 }
 
 // waitsFor is what keeps a missing replica from being made; empty: nothing.
