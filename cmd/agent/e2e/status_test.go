@@ -257,3 +257,84 @@ func TestStatusEnd(t *testing.T) {
 		t.Errorf("conditions %v", last.Conditions)
 	}
 }
+
+// TestStatusPreempted: what Kueue takes away is told as that, role by role, for
+// as long as anything shows it.
+func TestStatusPreempted(t *testing.T) {
+	w := newWorld(t, cards(3), preempting)
+	w.priority(1000)
+	w.behaviour.Stop = 3 * time.Second
+	w.apply(disaggregated(1, 2, old))
+	w.settle(both(1, 2)...)
+	w.tells("RoleKindsReady=True/AllKindsReady", "QuotaReserved=True/Reserved")
+	h := w.watchStatus()
+	w.patch(w.workload("decode/1/0"), `[{"op": "replace", "path": "/spec/priority", "value": -1}]`) // so that it goes first
+	w.compete("rival", 1, w.name)
+	w.until("the rival runs", func() error { return w.runs("rival") })
+	w.tells("Phase=Degraded", "QuotaReserved=False/Pending", "QuotaReserved~1 of 3", "QuotaReserved~role decode", "Ready=Unknown/Progressing", "RoleKindsReady=True/AllKindsReady")
+	h.had("QuotaReserved=False/PreemptedInPart", "QuotaReserved=False/Pending")
+	h.had("QuotaReserved~1 of 3 replicas (role decode); roles prefill, decode still run")
+	w.end("rival")
+	w.settle(both(1, 2)...)
+	w.tells("QuotaReserved=True/Reserved", "ReplicasUpToDate=True/UpToDate")
+}
+
+// TestStatusNodeLost: a replica that nothing replaces is told, with its Node.
+func TestStatusNodeLost(t *testing.T) {
+	w := newWorld(t, cards(1), onNodes(2))
+	w.apply(servers(2, old))
+	w.settle(seats("server", 2)...)
+	w.tells("Phase=Ready")
+	node := w.pod("server/1/0").Spec.NodeName
+	w.must(w.StopNode(w.ctx(), node))
+	w.tells("Phase=Degraded", "Message~1 of 2", "Ready=False/ReplicaUnavailable", "Ready~"+node, "ReplicasUpToDate=True/UpToDate",
+		"Reconciling=True/WaitingForReady", "Stalled=False/NotStalled", "QuotaReserved=True/Reserved")
+	w.rest()
+}
+
+// TestStatusStoreBlinks: an outage of the store is told as that, and disturbs
+// nobody.
+func TestStatusStoreBlinks(t *testing.T) {
+	w := newWorld(t, facts(typeFact, bindingFact, poolFact, backendFact))
+	t.Cleanup(func() {
+		for _, o := range []client.Object{&v1.KVCachePool{}, &v1.KVCacheBackend{}} {
+			o.SetName(w.name)
+			_ = client.IgnoreNotFound(w.Client.Delete(context.Background(), o))
+		}
+	})
+	w.applyFacts(backendFact, poolFact, bindingFact)
+	w.apply(with("kvCache: {poolRef: {name: dram}}", servers(3, old)))
+	w.settle(seats("server", 3)...)
+	w.tells("Phase=Ready", "DomainRegistered=True/Registered", "DomainRegistered~team-a", "CacheAttached=Unknown/NoObservationAvailable", "Reconciling=False/AsDeclared")
+	w.rest()
+	w.applyFacts(strings.Replace(bindingFact, "phase: Ready", "phase: Pending", 1))
+	w.tells("Phase=Ready", "Ready=True/Ready", "DomainRegistered=False/BindingNotReady", "ReplicasUpToDate=False/RolloutHeldByCache", "ReplicasUpToDate~3 of 3", "Reconciling=True/WaitingForCache")
+	if c := w.deployment().Status.KVCache; c == nil || c.Domain.Name != "team-a" {
+		t.Errorf("kvCache %v", c)
+	}
+	w.applyFacts(strings.Replace(bindingFact, "phase: Ready", "phase: Ready, blocks: 3", 1))
+	w.tells("Phase=Ready", "ReplicasUpToDate=True/UpToDate", "CacheAttached=True/CacheActive", "CacheAttached~team-a", "Reconciling=False/AsDeclared")
+	w.rest()
+}
+
+// TestStatusWeightsBlocked: that nothing can be created is told, and why.
+func TestStatusWeightsBlocked(t *testing.T) {
+	w := newWorld(t, facts(typeFact, artifactFact))
+	spec := func(replicas int, seed string) string {
+		return strings.Replace(servers(replicas, seed), "{name: Qwen/Qwen3-8B}", "{name: Qwen/Qwen3-8B, artifactRef: {name: weights}}", 1)
+	}
+	w.applyFacts(artifactFact)
+	w.apply(spec(2, old))
+	w.settle(seats("server", 2)...)
+	w.tells("Phase=Ready", "WeightsReady=True/Downloaded")
+	if m := w.deployment().Status.Model; m == nil || m.Artifact != "weights" || m.Delivery != v1.DeliveryEngine || len(m.Revision) != 40 || m.ManifestDigest == "" {
+		t.Errorf("model %+v", m)
+	}
+	w.applyFacts(strings.Replace(artifactFact, `"True"`, `"False"`, 1))
+	w.apply(spec(3, edited))
+	w.tells("Phase=Degraded", "WeightsReady=False/ArtifactNotResolved", "ReplicasUpToDate=False/RolloutHeldByWeights", "ReplicasUpToDate~2 of 2",
+		"QuotaReserved=False/PodGroupIncomplete", "QuotaReserved~2 of 3", "Reconciling=True/WaitingForWeights", "Ready=Unknown/Progressing")
+	w.applyFacts(artifactFact)
+	w.settle(seats("server", 3)...)
+	w.tells("Phase=Ready", "WeightsReady=True/Downloaded", "ReplicasUpToDate=True/UpToDate")
+}
