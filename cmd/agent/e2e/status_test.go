@@ -273,7 +273,7 @@ func TestStatusPreempted(t *testing.T) {
 	w.until("the rival runs", func() error { return w.runs("rival") })
 	w.tells("Phase=Degraded", "QuotaReserved=False/Pending", "QuotaReserved~1 of 3", "QuotaReserved~role decode", "Ready=Unknown/Progressing", "RoleKindsReady=True/AllKindsReady")
 	h.had("QuotaReserved=False/PreemptedInPart", "QuotaReserved=False/Pending")
-	h.had("QuotaReserved~1 of 3 replicas (role decode); roles prefill, decode still run")
+	h.had("QuotaReserved~1 of 3 replicas (role decode); replicas of roles prefill, decode still run")
 	w.end("rival")
 	w.settle(both(1, 2)...)
 	w.tells("QuotaReserved=True/Reserved", "ReplicasUpToDate=True/UpToDate")
@@ -290,6 +290,7 @@ func TestStatusNodeLost(t *testing.T) {
 	w.tells("Phase=Degraded", "Message~1 of 2", "Ready=False/ReplicaUnavailable", "Ready~"+node, "ReplicasUpToDate=True/UpToDate",
 		"Reconciling=True/WaitingForReady", "Stalled=False/NotStalled", "QuotaReserved=True/Reserved")
 	w.rest()
+	w.must(w.RemoveNode(w.ctx(), node)) // nothing on it would ever end
 }
 
 // TestStatusStoreBlinks: an outage of the store is told as that, and disturbs

@@ -92,7 +92,7 @@ func TestRows(t *testing.T) {
 		"QuotaReserved": {QuotaReserved, pair, []row{
 			{want: "Unknown/NoReplicas", edits: []edit{noPods}},
 			{want: "Unknown/AllReplicasTerminating", edits: everything, parts: []string{"3 replicas"}},
-			{want: "False/PodGroupIncomplete", edits: []edit{gone("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)}, parts: []string{"role decode 1 of 2", "pool-a", "taken"}},
+			{want: "False/PodGroupIncomplete", edits: []edit{gone("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)}, parts: []string{"Role decode: 1 of 2", "pool-a", "taken"}},
 			{want: "False/NoQueueInReservedNamespace", edits: []edit{pods("prefill", 0, func(p *Pod) { p.Managed = false })}, parts: []string{"team-a"}},
 			{want: "Unknown/AdmissionInFlight", edits: []edit{unqueued("decode", 0)}, parts: []string{"1 of 3", "role decode"}},
 			{want: "False/Pending", edits: []edit{waitingForQuota("decode", 1, "insufficient unused quota")}, parts: []string{"1 of 3", "role decode", "decode/1", "g-decode-1", "insufficient unused quota"}},
@@ -100,7 +100,7 @@ func TestRows(t *testing.T) {
 		}},
 		"QuotaReserved, preempted": {QuotaReserved, pair, []row{
 			{want: "False/Parked", edits: []edit{workloads("prefill", 0, func(w *Workload) { w.Inactive, w.Parked = true, true })}, parts: []string{"1 Workload", "g-prefill-0", "unpark g-prefill-0", "delete the ModelDeployment"}},
-			{want: "False/PreemptedInPart", edits: []edit{preempted("decode", 1)}, parts: []string{"1 of 3", "role decode)", "roles prefill, decode still run"}},
+			{want: "False/PreemptedInPart", edits: []edit{preempted("decode", 1)}, parts: []string{"1 of 3", "role decode)", "replicas of roles prefill, decode still run"}},
 		}},
 		"QuotaReserved, a kind preempted": {QuotaReserved, pair, []row{
 			{want: "False/PreemptedInPart", edits: []edit{preempted("prefill", 0)}, parts: []string{"role prefill)", "no replica of kind Prefill"}},
@@ -111,7 +111,7 @@ func TestRows(t *testing.T) {
 		"QuotaReserved, preempted and nobody admitted": {QuotaReserved, pair, []row{
 			{
 				want: "False/PodGroupIncomplete", edits: []edit{preempted("prefill", 0), workloads("decode", -1, func(w *Workload) { w.Admitted = false })},
-				parts: []string{"role prefill 0 of 1", "quota of role prefill was reclaimed"},
+				parts: []string{"Role prefill: 0 of 1", "quota of role prefill was reclaimed"},
 			},
 		}},
 		"QuotaReserved, inactive by somebody else": {QuotaReserved, servers, []row{
@@ -220,6 +220,10 @@ func TestRows(t *testing.T) {
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse)}, parts: []string{"server/1", "not ready any more"}},
 			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionUnknown)}},
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue), unready("server", 1)}, parts: []string{"1 of 2", "server/1"}},
+		}},
+		"Ready, nothing any more": {Ready, servers, []row{
+			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue)}, parts: []string{"0 of 2", "server/0"}},
+			{want: "Unknown/Starting", edits: []edit{unready("server", -1)}},
 		}},
 		"Ready, being replaced": {Ready, servers, []row{
 			{want: "Unknown/Progressing", alone: true, edits: []edit{known(metav1.ConditionTrue), waitingForQuota("server", 1, "")}},

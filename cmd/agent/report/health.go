@@ -66,20 +66,20 @@ func ready(s *state) verdict {
 			if s.summed != v1.PhaseReady {
 				return nil
 			}
-			return yes("Ready", "%s are ready", count(s.total(), "replica"))
-		},
-		func(s *state) *verdict {
-			if s.summed != v1.PhaseStarting {
-				return nil
-			}
-			return unknown("Starting", "%s", s.summary)
+			return yes("Ready", "Ready: %s", count(s.total(), "replica"))
 		},
 		func(s *state) *verdict {
 			lost := s.unavailable()
 			if s.deleting() || len(lost) == 0 || s.said[ReplicasUpToDate].reason == reasonRollout {
 				return nil
 			}
-			return no("ReplicaUnavailable", "%s, and nothing is replacing: %s", s.summary, few(lost, "; "))
+			return no("ReplicaUnavailable", "%d of %d replicas are ready, and nothing is replacing: %s", s.ready(), s.total(), few(lost, "; "))
+		},
+		func(s *state) *verdict {
+			if s.summed != v1.PhaseStarting {
+				return nil
+			}
+			return unknown("Starting", "%s", s.summary)
 		},
 		func(s *state) *verdict { return unknown("Progressing", "%s", s.summary) },
 	)

@@ -35,7 +35,7 @@ func (s *state) phaseOfCounts() (v1.Phase, string) {
 	case ready == total:
 		return v1.PhaseReady, ""
 	case ready > 0:
-		return v1.PhaseDegraded, fmt.Sprintf("%d of %s are ready", ready, count(total, "replica"))
+		return v1.PhaseDegraded, fmt.Sprintf("%d of %d replicas are ready", ready, total)
 	}
 	return v1.PhaseStarting, s.said[QuotaReserved].message
 }
@@ -46,7 +46,7 @@ func (s *state) leaving() string {
 	if n == 0 {
 		return "All Pods have gone"
 	}
-	message := fmt.Sprintf("%s are still there", count(n, "Pod"))
+	message := fmt.Sprintf("Still there: %s", count(n, "Pod"))
 	var stuck []string
 	for i := range s.in.Pods {
 		if p := &s.in.Pods[i]; p.NodeLost && !p.Ended {
@@ -54,7 +54,7 @@ func (s *state) leaving() string {
 		}
 	}
 	if len(stuck) > 0 {
-		message += fmt.Sprintf(", some on Nodes that do not answer (%s): they go when the Node is back, or its object is deleted", few(stuck, ", "))
+		message += fmt.Sprintf("; on Nodes that do not answer: %s, which go when the Node is back, or its object is deleted", few(stuck, ", "))
 	}
 	return message
 }

@@ -45,7 +45,7 @@ func preemptedInPart(s *state) *verdict {
 	if len(lost) == 0 || len(kept) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("Kueue reclaimed the quota of %d of %s (%s); %s still run", len(lost), count(s.total(), "replica"), rolesOf(lost), rolesOf(kept))
+	message := fmt.Sprintf("Kueue reclaimed the quota of %d of %d replicas (%s); replicas of %s still run", len(lost), s.total(), rolesOf(lost), rolesOf(kept))
 	var without []string
 	for _, r := range s.roles {
 		kind := string(r.spec.Kind)
@@ -75,7 +75,7 @@ func allTerminating(s *state) *verdict {
 	if len(s.replicas((*replica).lives)) > 0 {
 		return nil
 	}
-	return unknown("AllReplicasTerminating", "Of %s none is alive%s", count(s.total(), "replica"), s.reclaimed())
+	return unknown("AllReplicasTerminating", "None of %s is alive%s", count(s.total(), "replica"), s.reclaimed())
 }
 
 func incomplete(s *state) *verdict {
@@ -89,7 +89,7 @@ func incomplete(s *state) *verdict {
 		if have == len(r.replicas) {
 			continue
 		}
-		message := fmt.Sprintf("Of role %s %d of %s have all their Pods (ClusterQueue %q)", r.Name, have, count(len(r.replicas), "replica"), r.spec.InstanceType)
+		message := fmt.Sprintf("Role %s: %d of %d replicas have all their Pods (ClusterQueue %q)", r.Name, have, len(r.replicas), r.spec.InstanceType)
 		if why := waits(r.missing()); why != "" {
 			message += ": " + why
 		}
@@ -126,7 +126,7 @@ func inFlight(s *state) *verdict {
 	if len(without) == 0 {
 		return nil
 	}
-	return unknown("AdmissionInFlight", "%d of %s are not in the queue yet (%s)%s", len(without), count(s.total(), "replica"), s.where(without), s.reclaimed())
+	return unknown("AdmissionInFlight", "%d of %d replicas are not in the queue yet (%s)%s", len(without), s.total(), s.where(without), s.reclaimed())
 }
 
 func reserved(s *state) *verdict {
@@ -135,9 +135,9 @@ func reserved(s *state) *verdict {
 		return nil
 	}
 	if len(s.roles) == 1 {
-		return yes("Reserved", "%s hold quota of %s", count(len(live), "replica"), s.where(nil))
+		return yes("Reserved", "Quota of %s is reserved for %s", s.where(nil), count(len(live), "replica"))
 	}
-	return yes("Reserved", "%s hold quota", count(len(live), "replica"))
+	return yes("Reserved", "Quota is reserved for %s", count(len(live), "replica"))
 }
 
 func pending(s *state) *verdict {
@@ -156,7 +156,7 @@ func pending(s *state) *verdict {
 		each = append(each, fmt.Sprintf("%s/%d (Workload %s): %s", r.role.Name, r.ordinal, w.Name, cut(said, quoteLimit)))
 	}
 	// What was reclaimed is said first: the list may be cut.
-	return no("Pending", "%d of %s wait for quota (%s)%s. %s", len(waiting), count(s.total(), "replica"), s.where(waiting), s.reclaimed(), few(each, "; "))
+	return no("Pending", "%d of %d replicas wait for quota (%s)%s. %s", len(waiting), s.total(), s.where(waiting), s.reclaimed(), few(each, "; "))
 }
 
 // where is the queue of the only role, else the roles: several may share one.

@@ -48,12 +48,12 @@ func TestWhole(t *testing.T) {
 		Conditions: []metav1.Condition{
 			condition("Stalled", "False", "NotStalled", "Nothing waits for a person"),
 			condition("Reconciling", "False", "AsDeclared", "All is as declared"),
-			condition("Ready", "True", "Ready", "3 replicas are ready"),
+			condition("Ready", "True", "Ready", "Ready: 3 replicas"),
 			condition("Compiled", "True", "InSync", "Every role has a PodTemplate that was compiled from the live spec"),
 			condition("WeightsReady", "True", "Mounted", `ModelArtifact "weights" is where it is needed`),
 			condition("DomainRegistered", "True", "Registered", `Attached to domain "team-a" by KVCachePoolBinding "dram" of KVCachePool "pool"`),
-			condition("QuotaReserved", "True", "Reserved", "3 replicas hold quota"),
-			condition("ReplicasUpToDate", "True", "UpToDate", "3 replicas are what is declared"),
+			condition("QuotaReserved", "True", "Reserved", "Quota is reserved for 3 replicas"),
+			condition("ReplicasUpToDate", "True", "UpToDate", "As declared: 3 replicas"),
 			condition("RoleKindsReady", "True", "AllKindsReady", "Every kind of role has a replica that is ready"),
 			condition("RouterReady", "True", "Ready", "The router answers"),
 			condition("KVEventsPublishing", "True", "Publishing", "Every role that computes blocks publishes events of its cache"),
@@ -157,7 +157,7 @@ func TestPhase(t *testing.T) {
 		message string
 	}{
 		"ready":            {servers(), "Ready", ""},
-		"starting":         {servers(unready("server", -1)), "Starting", `2 replicas hold quota of ClusterQueue "pool-a"`},
+		"starting":         {servers(unready("server", -1)), "Starting", `Quota of ClusterQueue "pool-a" is reserved for 2 replicas`},
 		"degraded":         {servers(unready("server", 1)), "Degraded", "1 of 2 replicas are ready"},
 		"no router":        {servers(routed, func(in *Input) { in.Router.Ready = 0 }), "Degraded", `Deployment "m-router" of the router has no ready Pod`},
 		"router not there": {servers(routed, func(in *Input) { in.Router.Deployed = false }), "Degraded", `Deployment "m-router" does not exist; compile the deployment with "mdc build" and apply what it prints`},
@@ -169,8 +169,8 @@ func TestPhase(t *testing.T) {
 		}), "Starting", "Lost. Nothing is created until then"},
 		"not compiled":    {servers(func(in *Input) { in.Pods = nil }, fault("server", ReasonNotCompiled, ""), waitsFor("server", 0, converge.WaitCompile), waitsFor("server", 1, converge.WaitCompile)), "Starting", "There is no Pod: role server replicas 0, 1: they are not compiled, see condition Compiled"},
 		"a missing value": {servers(gone("server", 1), fault("server", ReasonMissingLateValue, "queueName is not known"), waitsFor("server", 1, converge.WaitCompile)), "Degraded", "1 of 2 replicas are ready"},
-		"deleting":        {servers(deleted), "Deleting", "2 Pods are still there"},
-		"deleting, stuck": {servers(deleted, pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })), "Deleting", `2 Pods are still there, some on Nodes that do not answer (m-server-1-0 on Node "node-1"): they go when the Node is back, or its object is deleted`},
+		"deleting":        {servers(deleted), "Deleting", "Still there: 2 Pods"},
+		"deleting, stuck": {servers(deleted, pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })), "Deleting", `Still there: 2 Pods; on Nodes that do not answer: m-server-1-0 on Node "node-1", which go when the Node is back, or its object is deleted`},
 		"deleted":         {servers(deleted, func(in *Input) { in.Pods = nil }), "Deleting", "All Pods have gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

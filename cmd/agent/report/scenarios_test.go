@@ -87,7 +87,7 @@ func TestScenarios(t *testing.T) {
 			}},
 		},
 		"preempted in part": {
-			{"going", pair(preempted("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)), []string{"QuotaReserved=False/PreemptedInPart", "QuotaReserved~1 of 3", "QuotaReserved~role decode", "QuotaReserved~roles prefill, decode still run"}},
+			{"going", pair(preempted("decode", 1), waitsFor("decode", 1, converge.WaitOccupied)), []string{"QuotaReserved=False/PreemptedInPart", "QuotaReserved~1 of 3", "QuotaReserved~role decode", "QuotaReserved~replicas of roles prefill, decode still run"}},
 			{"gone", pair(gone("decode", 1)), []string{"QuotaReserved=False/PodGroupIncomplete"}},
 			{"created", pair(created("decode", 1)), []string{"QuotaReserved=Unknown/AdmissionInFlight"}},
 			{"queued", pair(inQueue("decode", 1)), []string{"QuotaReserved=False/Pending", "QuotaReserved~1 of 3"}},

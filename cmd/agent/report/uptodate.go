@@ -54,8 +54,8 @@ func heldByWeights(s *state) *verdict {
 	if s.in.Weights.Blocked.Reason == "" || outdated == 0 {
 		return nil
 	}
-	return no("RolloutHeldByWeights", "%d of %s are outdated and stay as they are, since none could take their place: see condition %s",
-		outdated, count(compared, "replica"), WeightsReady)
+	return no("RolloutHeldByWeights", "%d of %d replicas are outdated and stay as they are, since none could take their place: see condition %s",
+		outdated, compared, WeightsReady)
 }
 
 func heldByCache(s *state) *verdict {
@@ -63,8 +63,8 @@ func heldByCache(s *state) *verdict {
 	if held == 0 {
 		return nil
 	}
-	return no(reasonHeldByCache, "%d of %s with a cache stay as they are while the cache cannot be resolved, and an edit would wait as well: see condition %s",
-		held, count(outdated, "replica"), DomainRegistered)
+	return no(reasonHeldByCache, "%d of %d replicas that differ stay as they are while the cache cannot be resolved, and an edit would wait as well: see condition %s",
+		held, outdated, DomainRegistered)
 }
 
 func rolling(s *state) *verdict {
@@ -73,7 +73,7 @@ func rolling(s *state) *verdict {
 	before, _ := find(s.in.Deployment.Status.Conditions, ReplicasUpToDate)
 	switch {
 	case outdated > 0:
-		return no(reasonRollout, "%d of %s are outdated; of a role they are replaced one by one%s%s", outdated, count(compared, "replica"), s.heldBack(), s.around())
+		return no(reasonRollout, "%d of %d replicas are outdated; of a role they are replaced one by one%s%s", outdated, compared, s.heldBack(), s.around())
 	case len(gaps) > 0 && before.Reason == reasonRollout:
 		return no(reasonRollout, "The last ones are being replaced: %s", slots(gaps))
 	}
@@ -123,7 +123,7 @@ func replacing(s *state) *verdict {
 
 func upToDate(s *state) *verdict {
 	compared, _, _, created := s.tally()
-	return yes("UpToDate", "%s are what is declared", count(compared+created, "replica"))
+	return yes("UpToDate", "As declared: %s", count(compared+created, "replica"))
 }
 
 func join(parts ...string) string {

@@ -27,14 +27,14 @@ func weightsReady(s *state) verdict {
 			if w.Delivery != v1.DeliveryEngine || n == 0 {
 				return nil
 			}
-			return no("Downloading", "The engine of %s downloads ModelArtifact %q, or starts", count(n, "Pod"), w.Artifact)
+			return no("Downloading", "Engines download ModelArtifact %q, or start, in %s", w.Artifact, count(n, "Pod"))
 		},
 		func(s *state) *verdict {
 			n := s.running(func(p *Pod) bool { return !p.Mounted })
 			if !mounts || n == 0 {
 				return nil
 			}
-			return no("WeightsNotMounted", "%s wait for ModelArtifact %q to be mounted", count(n, "Pod"), w.Artifact)
+			return no("WeightsNotMounted", "ModelArtifact %q is not mounted yet in %s", w.Artifact, count(n, "Pod"))
 		},
 		func(*state) *verdict {
 			if w.Delivery == v1.DeliveryEngine {
