@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,13 +49,13 @@ func engines(v *observe.View) (out []probe.Target) {
 	}
 	for i := range v.Pods {
 		p := &v.Pods[i]
-		port := p.Annotations[annotationPort]
-		if p.DeletionTimestamp != nil || p.Labels[v1.LabelMemberIndex] != "0" || p.Status.PodIP == "" || port == "" || !isReady(p) {
+		port, err := strconv.ParseUint(p.Annotations[annotationPort], 10, 16)
+		if err != nil || p.DeletionTimestamp != nil || p.Labels[v1.LabelMemberIndex] != "0" || p.Status.PodIP == "" || !isReady(p) {
 			continue
 		}
 		u := url.URL{
 			Scheme: cmp.Or(p.Annotations[annotationScheme], "http"),
-			Host:   net.JoinHostPort(p.Status.PodIP, port),
+			Host:   net.JoinHostPort(p.Status.PodIP, strconv.FormatUint(port, 10)),
 			Path:   cmp.Or(p.Annotations[annotationPath], "/metrics"),
 		}
 		out = append(out, probe.Target{UID: p.UID, URL: u.String()})

@@ -44,6 +44,7 @@ func TestEngines(t *testing.T) {
 			pod("leaving", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }),
 			pod("starting", func(p *corev1.Pod) { p.Status.Conditions = nil }),
 			pod("unscheduled", func(p *corev1.Pod) { p.Status.PodIP = "" }),
+			pod("elsewhere", func(p *corev1.Pod) { p.Annotations[annotationPort] = "80@example.com" }),
 			pod("taken over", func(p *corev1.Pod) { p.Annotations = nil }),
 		}
 		edit(v)
