@@ -162,7 +162,7 @@ func TestStatusFirst(t *testing.T) {
 	}
 	got.AssignedFlavors = nil
 	if fmt.Sprint(got) != fmt.Sprint(want) || md.Status.ObservedGeneration != md.Generation || md.Status.PhaseMessage != "" ||
-		md.Status.Endpoint != "http://m."+w.name+".svc:8000" && md.Status.Endpoint != "http://m-server."+w.name+".svc:8000" {
+		md.Status.Endpoint != "http://m."+w.name+".svc:8000" {
 		t.Errorf("%+v", md.Status)
 	}
 	for range 3 {

@@ -51,8 +51,8 @@ func (v *View) Report(o Outcome, now time.Time) report.Input {
 		Weights:    v.reportWeights(),
 		Router:     report.Router{Name: router.Name(v.Deployment.Name)},
 	}
-	for i, r := range v.Roles {
-		in.Roles = append(in.Roles, v.reportRole(i, r, o))
+	for _, r := range v.Roles {
+		in.Roles = append(in.Roles, v.reportRole(r, o))
 	}
 	for i := range v.Pods {
 		p := &v.Pods[i]
@@ -70,22 +70,24 @@ func (v *View) Report(o Outcome, now time.Time) report.Input {
 	if v.router != nil {
 		in.Router.Deployed, in.Router.Ready = true, v.router.Status.ReadyReplicas
 	}
-	if v.Deployment.Spec.Router != nil && len(in.Roles) > 0 {
+	if len(in.Roles) == 0 {
+		return in
+	}
+	in.Endpoint = v.front()
+	if v.Deployment.Spec.Router != nil {
 		in.Router.Contract = v.contract(in.Roles)
 	}
 	return in
 }
 
-func (v *View) reportRole(i int, r *Role, o Outcome) report.Role {
+func (v *View) reportRole(r *Role, o Outcome) report.Role {
 	md := v.Deployment
 	out := report.Role{
-		Name:  r.Spec.Name,
-		Stale: r.Stale,
-		Fault: report.Fault(r.Fault),
-		// How a role is reached does not depend on its hardware.
-		Endpoint: v.rendered(i).Endpoint(),
-		Service:  func(n int32) string { return replica.InstanceName(md.Name, r.Spec.Name, n) },
-		NoImage:  r.lacks(replica.LateRuntimeVersion),
+		Name:    r.Spec.Name,
+		Stale:   r.Stale,
+		Fault:   report.Fault(r.Fault),
+		Service: func(n int32) string { return replica.InstanceName(md.Name, r.Spec.Name, n) },
+		NoImage: r.lacks(replica.LateRuntimeVersion),
 	}
 	for _, p := range o.Plan.Roles {
 		if p.Name == r.Spec.Name {
@@ -115,6 +117,15 @@ func (v *View) reportRole(i int, r *Role, o Outcome) report.Role {
 	return out
 }
 
+// front is the address of the deployment's Service, which stands before the
+// first role: as the role's own but for the name.
+func (v *View) front() string {
+	md := v.Deployment.Name
+	return strings.Replace(v.rendered(0).Endpoint(), "//"+v1.TemplateName(md, v.Roles[0].Spec.Name)+".", "//"+md+".", 1)
+}
+
+// rendered is a role as far as how it is reached, which does not depend on its
+// hardware.
 func (v *View) rendered(i int) *render.Role {
 	return &render.Role{Deployment: v.Deployment, Index: i, Type: &v1.InstanceType{}}
 }
@@ -225,9 +236,10 @@ func (r *Reader) router(ctx context.Context, md *v1.ModelDeployment) (*appsv1.De
 func (v *View) contract(roles []report.Role) *v1.RouterStatus {
 	in := router.Input{Deployment: v.Deployment}
 	for i, r := range v.Roles {
-		_, port := v.rendered(i).ServicePort()
+		rendered := v.rendered(i)
+		_, port := rendered.ServicePort()
 		in.Roles = append(in.Roles, router.Role{
-			Name: r.Spec.Name, Kind: r.Spec.Kind, Endpoint: roles[i].Endpoint, Port: port, Publishes: roles[i].Publishes,
+			Name: r.Spec.Name, Kind: r.Spec.Kind, Endpoint: rendered.Endpoint(), Port: port, Publishes: roles[i].Publishes,
 		})
 	}
 	return router.Status(in, v.Chain.endpoint())

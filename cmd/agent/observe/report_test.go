@@ -160,10 +160,10 @@ func TestReport(t *testing.T) {
 		t.Errorf("Pods %+v", p)
 	}
 	prefill, decode := in.Roles[0], in.Roles[1]
-	if prefill.Endpoint != "http://m-prefill.team-a.svc:9000" || !prefill.Publishes || len(prefill.Accelerators) != 1 || prefill.Created != 0 || prefill.Pass.Outdated != 0 {
-		t.Errorf("prefill %+v", prefill)
+	if in.Endpoint != "http://m.team-a.svc:9000" || !prefill.Publishes || len(prefill.Accelerators) != 1 || prefill.Created != 0 || prefill.Pass.Outdated != 0 {
+		t.Errorf("%s, prefill %+v", in.Endpoint, prefill)
 	}
-	if decode.Endpoint != "http://m-decode.team-a.svc:8000" || decode.Publishes || decode.Created != 1 || decode.Pass.Outdated != 3 ||
+	if decode.Publishes || decode.Created != 1 || decode.Pass.Outdated != 3 ||
 		!decode.Stale || decode.Fault.Message != "compile" || decode.Service(1) != "m-decode-r1" {
 		t.Errorf("decode %+v", decode)
 	}
@@ -179,7 +179,8 @@ func TestReport(t *testing.T) {
 	}
 	c := in.Router.Contract
 	if !in.Router.Deployed || in.Router.Ready != 2 || in.Router.Name != "m-router" || c.Endpoint != "http://m-router.team-a.svc:8081" || c.PoolEndpoint != "h:1" ||
-		len(c.Roles) != 2 || c.Roles[0].KVEvents == nil || c.Roles[1].KVEvents != nil || c.Metrics.Port != 9000 {
+		len(c.Roles) != 2 || c.Roles[0].KVEvents == nil || c.Roles[1].KVEvents != nil || c.Metrics.Port != 9000 ||
+		c.Roles[0].Endpoint != "http://m-prefill.team-a.svc:9000" || c.Roles[1].Endpoint != "http://m-decode.team-a.svc:8000" {
 		t.Errorf("router %+v, %+v", in.Router, c)
 	}
 

@@ -24,9 +24,11 @@ type Input struct {
 	Pods []Pod
 	// Workloads are those that own any of them.
 	Workloads []Workload
-	Cache     Cache
-	Weights   Weights
-	Router    Router
+	// Endpoint is the address of the deployment's Service.
+	Endpoint string
+	Cache    Cache
+	Weights  Weights
+	Router   Router
 }
 
 // Fault is something that keeps a template from being used, or weights from
@@ -53,10 +55,8 @@ type Role struct {
 	// NoImage: the image is chosen by a version that nothing in the cluster
 	// tells.
 	NoImage bool
-	// Endpoint is the address of the role's Service, Service the name of that of
-	// an instance.
-	Endpoint string
-	Service  func(ordinal int32) string
+	// Service is the name of the Service of an instance.
+	Service func(ordinal int32) string
 	// Accelerators are the resources by which Kueue counts the role's cards,
 	// beside its credits.
 	Accelerators []string

@@ -300,7 +300,7 @@ func TestEndpoint(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"first role":       {pair(), "http://m-prefill.team-a.svc:8000"},
+		"no router":        {pair(), "http://m.team-a.svc:8000"},
 		"router":           {pair(routed), "http://m-router.team-a.svc:8081"},
 		"router not ready": {pair(routed, func(in *Input) { in.Router.Ready = 0 }), ""},
 	} {

@@ -136,15 +136,15 @@ func (s *state) ready() (n int32) {
 	return n
 }
 
-// endpoint is where clients go: the first role, or a router that answers.
+// endpoint is where clients go: to the first role, or to a router that answers.
 func (s *state) endpoint() string {
 	switch c := s.in.Router.Contract; {
 	case c != nil && s.in.Router.Ready > 0:
 		return c.Endpoint
-	case c != nil, len(s.roles) == 0:
+	case c != nil:
 		return ""
 	}
-	return s.roles[0].Endpoint
+	return s.in.Endpoint
 }
 
 // kvCache is the reuse domain as the Binding last declared it, once the cache

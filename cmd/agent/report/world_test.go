@@ -27,7 +27,7 @@ func role(name string, kind v1.RoleKind, replicas int32) edit {
 	return func(in *Input) {
 		in.Deployment.Spec.Roles = append(in.Deployment.Spec.Roles, v1.Role{Name: name, Kind: kind, Replicas: replicas, Size: 1, InstanceType: "pool-a"})
 		in.Roles = append(in.Roles, Role{
-			Name: name, Endpoint: "http://m-" + name + ".team-a.svc:8000",
+			Name:    name,
 			Service: func(n int32) string { return fmt.Sprintf("m-%s-r%d", name, n) },
 			Pass:    converge.RoleReport{Name: name, Waits: map[int32]converge.Wait{}},
 		})
@@ -76,7 +76,7 @@ func (in *Input) role(name string) *Role {
 // unless roles are given.
 func input(edits ...edit) Input {
 	md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "m", Generation: 3}}
-	in := Input{Deployment: md, Now: noon}
+	in := Input{Deployment: md, Now: noon, Endpoint: "http://m.team-a.svc:8000"}
 	for _, e := range edits {
 		e(&in)
 	}
