@@ -31,7 +31,11 @@ func domainRegistered(s *state) verdict {
 			case b.Phase == "":
 				return no("BindingNotReady", "KVCachePoolBinding %q has not been observed yet", c.Name)
 			case b.Phase != bindingReady:
-				return no("BindingNotReady", "KVCachePoolBinding %q is %s: %s", c.Name, b.Phase, cut(b.PhaseMessage, quoteLimit))
+				detail := ""
+				if b.PhaseMessage != "" {
+					detail = ": " + cut(b.PhaseMessage, quoteLimit)
+				}
+				return no("BindingNotReady", "KVCachePoolBinding %q is %s%s", c.Name, b.Phase, detail)
 			case !b.QuotaGranted:
 				return no("BindingNotReady", "KVCachePoolBinding %q has been granted no quota: its condition QuotaGranted is not True", c.Name)
 			}
