@@ -5,6 +5,7 @@ package facts
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -144,3 +145,9 @@ func (x *Index) Enabled(name SettingName) bool {
 	}
 	return settingDefaults[name] == "true"
 }
+
+// SettingNamespace is where the GPUStack operator keeps its Settings.
+const SettingNamespace = "gpustack-system"
+
+// SettingNames are the Settings that a compile reads.
+func SettingNames() []SettingName { return slices.Sorted(maps.Keys(settingDefaults)) }
