@@ -155,6 +155,18 @@ func place(p string) string {
 // compile compiles what was read. Findings are printed; the error is
 // errFindings when any of them is an error.
 func (a *app) compile(in *input, empty emptiness) (*compiler.Output, error) {
+	out, findings := a.findings(in, empty)
+	if err := a.report(in, findings); err != nil {
+		return nil, err
+	}
+	if findings.HasErrors() { // also what a compile does not judge
+		return nil, errFindings
+	}
+	return out, nil
+}
+
+// findings compiles what was read, and prints nothing.
+func (a *app) findings(in *input, empty emptiness) (*compiler.Output, diag.List) {
 	objects := in.judged()
 	out, findings := compiler.Compile(compiler.Input{
 		Objects:   objects,
@@ -167,14 +179,7 @@ func (a *app) compile(in *input, empty emptiness) (*compiler.Output, error) {
 	if in.flags.warningsAsErrors {
 		findings = findings.Escalate()
 	}
-	findings = findings.Sorted()
-	if err := a.report(in, findings); err != nil {
-		return nil, err
-	}
-	if findings.HasErrors() {
-		return nil, errFindings
-	}
-	return out, nil
+	return out, findings.Sorted()
 }
 
 // judged are the objects of the input, and the deployments that configure mdc

@@ -21,13 +21,17 @@ type gitTree struct {
 	revision  string
 }
 
-// checkOut writes a revision of the repository around the current directory into
-// a directory. The repository, its index and its work tree stay as they are.
-func checkOut(ctx context.Context, revision, dir string) (*gitTree, error) {
+// checkOut writes a revision of the repository around a path into a directory.
+// The repository, its index and its work tree stay as they are.
+func checkOut(ctx context.Context, path, revision, dir string) (*gitTree, error) {
+	from := path
+	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
+		from = filepath.Dir(path)
+	}
 	index := "GIT_INDEX_FILE=" + filepath.Join(dir, "index")
-	top, err := git(ctx, "", nil, "rev-parse", "--show-toplevel")
+	top, err := git(ctx, from, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s is not in a git repository, of which --base could name a revision; use --old: %w", path, err)
 	}
 	t := &gitTree{top: top, root: filepath.Join(dir, "tree"), revision: revision}
 	commit, err := git(ctx, top, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")

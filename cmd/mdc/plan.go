@@ -69,40 +69,40 @@ func (a *app) plan(ctx context.Context, p *planning, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	before := &edition{in: &input{flags: &p.flags}}
-	var err error
-	if p.base != "" {
-		before, err = a.atRevision(ctx, p, paths)
-	} else {
-		before, err = a.former(&p.flags, p.old, func(file string) string { return file })
-	}
-	if err != nil {
-		return err
-	}
 	in, err := a.read(&p.flags, paths, besides(p.old, paths)...)
 	if err != nil {
 		return err
 	}
+	before := &edition{in: &input{flags: &p.flags}}
+	if p.base != "" {
+		before, err = a.atRevision(ctx, p, paths)
+	} else {
+		before, err = a.former(&p.flags, p.old, strings.NewReplacer())
+	}
+	if err != nil {
+		return err
+	}
 	// That all go is an edit too.
-	after, err := a.compile(in, emptiness{allowed: before.out != nil && len(before.out.Deployments) > 0})
-	if err != nil {
+	after, findings := a.findings(in, emptiness{allowed: before.out != nil && len(before.out.Deployments) > 0})
+	if err := a.report(in, findings); err != nil {
 		return err
 	}
-	result, err := impact.Of(before.out, after)
-	if err != nil {
-		return fmt.Errorf("plan: %w", err)
+	result := &impact.Plan{Deployments: []impact.Deployment{}}
+	if !findings.HasErrors() {
+		if result, err = impact.Of(before.out, after); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if findings, err = a.refusals(in, before); err != nil {
+			return err
+		}
 	}
-	refused, err := a.refusals(in, before)
-	if err != nil {
-		return err
-	}
-	result.Refuse(refused)
-	if p.format != "text" || !refused.HasErrors() {
+	result.Refuse(findings)
+	if p.format != "text" || !findings.HasErrors() {
 		if err := planPrinters[p.format](result, a.stdout); err != nil {
 			return err
 		}
 	}
-	if refused.HasErrors() || p.exitCode && result.Rolls() {
+	if findings.HasErrors() || p.exitCode && result.Rolls() {
 		return errFindings
 	}
 	return nil
@@ -128,8 +128,8 @@ func (a *app) refusals(in *input, before *edition) (errs diag.List, err error) {
 }
 
 // former compiles the deployments as they were. What mdc warned of then is of no
-// interest; what it refuses now is, under the name that shown gives a file.
-func (a *app) former(flags *inputFlags, paths []string, shown func(file string) string) (*edition, error) {
+// interest; what it refuses now is, with files under other names.
+func (a *app) former(flags *inputFlags, paths []string, names *strings.Replacer) (*edition, error) {
 	in, err := a.read(flags, paths)
 	if err != nil {
 		return nil, err
@@ -145,8 +145,9 @@ func (a *app) former(flags *inputFlags, paths []string, shown func(file string) 
 	var errs diag.List
 	for _, f := range findings {
 		if f.Severity == diag.Error {
-			name := shown(f.File)
+			name := names.Replace(f.File)
 			files[name], f.File = f.File, name
+			f.Message = names.Replace(f.Message)
 			errs = append(errs, f)
 		}
 	}
@@ -168,7 +169,7 @@ func (a *app) atRevision(ctx context.Context, p *planning, paths []string) (*edi
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	tree, err := checkOut(ctx, p.base, dir)
+	tree, err := checkOut(ctx, paths[0], p.base, dir)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -188,14 +189,11 @@ func (a *app) atRevision(ctx context.Context, p *planning, paths []string) (*edi
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if len(old) == 0 { // they are new
+	if len(old) < len(paths) {
+		fmt.Fprintf(a.stderr, "mdc: not all of %s is in %s; what is not, also what was renamed, counts as new: give a directory above\n", strings.Join(paths, ", "), p.base)
+	}
+	if len(old) == 0 {
 		return &edition{in: &input{flags: &p.flags}}, nil
 	}
-	return a.former(&flags, old, func(file string) string {
-		rel, err := filepath.Rel(tree.root, file)
-		if err != nil || strings.HasPrefix(rel, "..") {
-			return file
-		}
-		return p.base + ":" + filepath.ToSlash(rel)
-	})
+	return a.former(&flags, old, strings.NewReplacer(tree.root+string(filepath.Separator), p.base+":"))
 }

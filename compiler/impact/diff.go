@@ -197,14 +197,25 @@ func starts(args []string, i int) bool { return i < len(args) && !strings.HasPre
 
 // line is a run of arguments as one would type it.
 func line(args []string) string {
-	var quoted []string
-	for _, a := range args {
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`{}[]*?;&|<>()#") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	var out []string
+	for i := 0; i < len(args); i++ {
+		text := quote(args[i])
+		// A flag and its value are told apart from what follows: a secret hides no
+		// more than itself.
+		if isFlag(args[i]) && starts(args, i+1) {
+			i++
+			text += " " + quote(args[i])
 		}
-		quoted = append(quoted, a)
+		out = append(out, diag.Mask(text))
 	}
-	return diag.Mask(strings.Join(quoted, " "))
+	return strings.Join(out, " ")
+}
+
+func quote(arg string) string {
+	if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`{}[]*?;&|<>()#") {
+		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return arg
 }
 
 // brief tells what an element is that only one side has: a variable by its value,
@@ -222,8 +233,18 @@ func brief(path string, element any) string {
 	return show(path, m)
 }
 
-// show spells a value. One that may be a secret by the name of its variable is
-// hidden.
+// plainEnv begin the names of variables that tune engines and their libraries. The
+// value of any other may be a secret.
+var plainEnv = []string{
+	"ASCEND_", "CUDA_", "GLOO_", "GPUSTACK_", "HCCL_", "LMCACHE_", "MC_", "MOONCAKE_", "NCCL_", "NVIDIA_", "OMP_",
+	"PYTORCH_", "RAY_", "SGLANG_", "TORCH_", "UCX_", "VLLM_",
+}
+
+// hidden stands for a value that may be a secret.
+const hidden = "***"
+
+// show spells a value. That of a variable is hidden unless its name tells that it
+// is no secret.
 func show(path string, v any) string {
 	text, ok := v.(string)
 	if v == nil {
@@ -241,6 +262,9 @@ func show(path string, v any) string {
 		return text
 	}
 	name, _, _ = strings.Cut(name, "]")
+	if !slices.ContainsFunc(plainEnv, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		return hidden
+	}
 	prefix := name + ": "
 	return strings.TrimPrefix(diag.Mask(prefix+text), prefix)
 }

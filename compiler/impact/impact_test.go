@@ -80,14 +80,14 @@ func TestOf(t *testing.T) {
 		},
 		"a secret is hidden": {
 			old: []string{"d: " + server(1, ", extraArgs: [--api-key, abc], env: [{name: HF_TOKEN, value: abc}, {name: MODE, value: a}]")},
-			new: []string{"d: " + server(1, ", extraArgs: [--api-key, def], env: [{name: HF_TOKEN, value: def}, {name: MODE, value: b}, {name: MORE, value: c}]")},
+			new: []string{"d: " + server(1, ", extraArgs: [--api-key, def, --max-num-seqs, '32'], env: [{name: HF_TOKEN, value: def}, {name: MODE, value: b}, {name: NCCL_DEBUG, value: INFO}]")},
 			roles: []Role{{Name: "server", Turnover: Turnover{
 				Replicas: []int32{0}, Pods: 1,
 				Because: []Change{
-					{"spec.containers[main].command", "--api-key ***", "--api-key ***"},
+					{"spec.containers[main].command", "--api-key ***", "--api-key *** --max-num-seqs 32"},
 					{"spec.containers[main].env[HF_TOKEN].value", "***", "***"},
-					{"spec.containers[main].env[MODE].value", "a", "b"},
-					{"spec.containers[main].env[MORE]", "", "c"},
+					{"spec.containers[main].env[MODE].value", "***", "***"},
+					{"spec.containers[main].env[NCCL_DEBUG]", "", "INFO"},
 				},
 			}}},
 			objects: "changed PodTemplate d-server; changed ModelDeployment d",
@@ -105,7 +105,7 @@ func TestOf(t *testing.T) {
 		"an edit of groups": {
 			old: []string{"d: " + pairs(2, "a")}, new: []string{"d: " + pairs(2, "b")},
 			roles: []Role{{Name: "server", Turnover: Turnover{
-				Replicas: []int32{0, 1}, Pods: 4, Because: []Change{{"spec.containers[main].env[A].value", "a", "b"}},
+				Replicas: []int32{0, 1}, Pods: 4, Because: []Change{{"spec.containers[main].env[A].value", "***", "***"}},
 			}}},
 			objects: "changed PodTemplate d-server; changed ModelDeployment d",
 		},

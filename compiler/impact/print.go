@@ -53,7 +53,7 @@ func (d Deployment) verdict() string {
 
 func (r Role) text(b *strings.Builder) {
 	if n := len(r.Turnover.Replicas); n > 0 {
-		fmt.Fprintf(b, "  role %s: %s turn over, one at a time: %s (%s)\n", r.Name, count(n, "replica"), descending(r.Turnover.Replicas), count(r.Turnover.Pods, "Pod"))
+		fmt.Fprintf(b, "  role %s: %s: %s (%s)%s\n", r.Name, r.turns(n), descending(r.Turnover.Replicas), count(r.Turnover.Pods, "Pod"), r.outage())
 		for _, c := range r.Turnover.Because {
 			fmt.Fprintf(b, "      %s: %s\n", c.Path, c.text())
 		}
@@ -66,6 +66,21 @@ func (r Role) text(b *strings.Builder) {
 			fmt.Fprintf(b, "  role %s: %s %s\n", r.Name, part.what, ascending(part.replicas))
 		}
 	}
+}
+
+func (r Role) turns(n int) string {
+	if n == 1 {
+		return "1 replica turns over"
+	}
+	return count(n, "replica") + " turn over, one at a time"
+}
+
+// outage warns of a role whose only replica turns over.
+func (r Role) outage() string {
+	if len(r.Turnover.Replicas) == 1 && len(r.Untouched)+len(r.Added) == 0 {
+		return "; the role serves nothing until it is ready again"
+	}
+	return ""
 }
 
 func (c Change) text() string {
@@ -98,8 +113,12 @@ func (p *Plan) summary() string {
 			removed += len(r.Removed)
 		}
 	}
-	text := fmt.Sprintf("%d of %s changed: %s (%s) turn over, %d added, %d removed", changed, count(len(p.Deployments), "deployment"),
-		count(rolls, "replica"), count(pods, "Pod"), added, removed)
+	turn := "turn over"
+	if rolls == 1 {
+		turn = "turns over"
+	}
+	text := fmt.Sprintf("%d of %s changed: %s (%s) %s, %d added, %d removed", changed, count(len(p.Deployments), "deployment"),
+		count(rolls, "replica"), count(pods, "Pod"), turn, added, removed)
 	if refused > 0 {
 		text += fmt.Sprintf("; %d refused", refused)
 	}
@@ -134,7 +153,7 @@ func (p *Plan) Markdown(w io.Writer) error {
 			if len(r.Turnover.Because) == 0 {
 				continue
 			}
-			fmt.Fprintf(&b, "\nReplicas of %s turn over one at a time, because of\n\n", r.Name)
+			fmt.Fprintf(&b, "\nRole %s: %s%s, because of\n\n", r.Name, r.turns(len(r.Turnover.Replicas)), r.outage())
 			for _, c := range r.Turnover.Because {
 				fmt.Fprintf(&b, "- %s: %s\n", code(c.Path), code(c.text()))
 			}
