@@ -136,6 +136,11 @@ func (a *app) edited(s *simulation, paths []string) ([]simulate.Input, error) {
 	if name == "" {
 		name = "."
 	}
+	for i := range old.out.Deployments {
+		if d := &old.out.Deployments[i]; edited.find(d) == nil {
+			fmt.Fprintf(a.stderr, "mdc: %s/%s is not among the deployments of %s and is not played\n", d.ModelDeployment.Namespace, d.ModelDeployment.Name, name)
+		}
+	}
 	var inputs []simulate.Input
 	for i := range edited.out.Deployments {
 		d := simulate.Deployment{Compiled: &edited.out.Deployments[i]}

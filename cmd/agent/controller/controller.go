@@ -72,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	done := r.Actor.Do(ctx, view, &plan)
 	memory.noteCreates(plan.Creates, done.Failed, r.Now())
 	memory.namespaceTerminating = memory.namespaceTerminating || done.NamespaceTerminating
-	r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
+	tell := r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
 	if !done.Released {
 		err := r.Actor.WriteStatus(ctx, view.Deployment, r.status(view, &plan, done))
 		switch {
@@ -87,6 +87,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, done.Err
 	}
 	after := plan.Requeue
+	if tell > 0 && (after == 0 || after > tell) {
+		after = tell
+	}
 	if done.Again && (after == 0 || after > soon) {
 		after = soon
 	}

@@ -21,6 +21,8 @@ type memory struct {
 	uid types.UID
 	// said are the keys of the notes of the last pass.
 	said map[string]bool
+	// since is when what is not told yet was first seen.
+	since map[string]time.Time
 	// namespaceTerminating: a create was refused for it, and it never ends.
 	namespaceTerminating bool
 	// failures are those of the creates that fail.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,7 +45,13 @@ type note struct {
 	// neither in it nor in action are taken for one and lose their message.
 	about  runtime.Object
 	action string
+	// patience is how long it must hold before it is told.
+	patience time.Duration
 }
+
+// applied is how long a host takes to apply a deployment and what was compiled
+// from it, one after the other.
+const applied = 10 * time.Second
 
 // notes are what holds after a pass. left are the Pods that it has deleted.
 func notes(v *observe.View, plan *converge.Plan, left map[string]bool) (out []note) {
@@ -81,8 +88,13 @@ func roleNotes(v *observe.View, r *observe.Role) (out []note) {
 		if f.Reason == observe.ReasonTenantMismatch {
 			reason = eventTenantMismatch
 		}
+		patience := time.Duration(0)
+		if f.Reason == observe.ReasonStale || f.Reason == observe.ReasonNotCompiled {
+			patience = applied
+		}
 		out = append(out, note{
-			key: strings.Join([]string{reason, r.Spec.Name, f.Reason, f.Message}, "/"), reason: reason, action: f.Reason, about: template,
+			patience: patience,
+			key:      strings.Join([]string{reason, r.Spec.Name, f.Reason, f.Message}, "/"), reason: reason, action: f.Reason, about: template,
 			message: fmt.Sprintf("Role %q: %s", r.Spec.Name, f.Message),
 		})
 	}
@@ -174,15 +186,31 @@ func object(kind, namespace, name string) *corev1.ObjectReference {
 // messageLimit is what an API server takes.
 const messageLimit = 1024
 
-// announce tells what did not hold after the last pass.
-func (r *Reconciler) announce(md *v1.ModelDeployment, m *memory, all []note) {
-	said := map[string]bool{}
+// announce tells what did not hold after the last pass, and returns when there is
+// more to tell if it still holds then; zero: never.
+func (r *Reconciler) announce(md *v1.ModelDeployment, m *memory, all []note) (again time.Duration) {
+	said, since := map[string]bool{}, map[string]time.Time{}
 	for _, n := range all {
+		if n.patience > 0 && !m.said[n.key] {
+			now := r.Now()
+			first, known := m.since[n.key]
+			if !known {
+				first = now
+			}
+			since[n.key] = first
+			if wait := first.Add(n.patience).Sub(now); wait > 0 {
+				if again == 0 || wait < again {
+					again = wait
+				}
+				continue
+			}
+		}
 		if said[n.key] = true; m.said[n.key] {
 			continue
 		}
 		text := strings.ToValidUTF8(n.message[:min(len(n.message), messageLimit)], "")
 		r.Events.Eventf(md, n.about, corev1.EventTypeWarning, n.reason, n.action[:min(len(n.action), 128)], "%s", text)
 	}
-	m.said = said
+	m.said, m.since = said, since
+	return again
 }

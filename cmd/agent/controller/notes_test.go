@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,5 +82,31 @@ func TestPodEvents(t *testing.T) {
 	(&Reconciler{Events: h}).announce(v.Deployment, &memory{}, notes(v, &converge.Plan{}, map[string]bool{string(v.Pods[0].UID): true}))
 	if fmt.Sprint(*h) != "[ReplicaLeaving a]" {
 		t.Errorf("a Pod that was just deleted: %q", *h)
+	}
+}
+
+// TestPatience: what a host is about to mend is told only when it stays.
+func TestPatience(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := &heard{}
+	r, m, md := &Reconciler{Events: h, Now: func() time.Time { return now }}, &memory{}, &v1.ModelDeployment{}
+	stale := []note{{key: "k", reason: "RenderFailed", patience: applied}}
+	for i, step := range []struct {
+		after time.Duration
+		notes []note
+		again time.Duration
+		heard int
+	}{
+		{0, stale, applied, 0},
+		{applied / 2, stale, applied / 2, 0},
+		{applied / 4, nil, 0, 0}, // mended
+		{applied, stale, applied, 0},
+		{applied, stale, 0, 1},
+		{applied, stale, 0, 1},
+	} {
+		now = now.Add(step.after)
+		if again := r.announce(md, m, step.notes); again != step.again || len(*h) != step.heard {
+			t.Errorf("step %d: again after %v, heard %q", i, again, *h)
+		}
 	}
 }

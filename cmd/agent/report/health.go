@@ -42,7 +42,7 @@ func stalled(s *state) verdict {
 			return v
 		},
 		of(QuotaReserved, "Parked"),
-		func(*state) *verdict { return no("NotStalled", "Nothing waits for a person") },
+		func(*state) *verdict { return no("NotStalled", "Nothing is stuck for good") },
 	)
 }
 
@@ -99,7 +99,7 @@ func (s *state) unavailable() (out []string) {
 		name, wait := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal), r.waitsFor()
 		switch {
 		case r.lost() != "":
-			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it is replaced once the Node is back, or its object is deleted", name, r.lost()))
+			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it serves again when the Node answers, and is replaced once the object of the Node is deleted", name, r.lost()))
 		case r.complete() && r.admitted():
 			out = append(out, name+", which is not ready any more"+r.crashed())
 		case !r.lives() && wait != "" && wait != converge.WaitOccupied:

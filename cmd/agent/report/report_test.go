@@ -46,7 +46,7 @@ func TestWhole(t *testing.T) {
 		Model:   &v1.ModelStatus{Artifact: "weights", Revision: "r", Delivery: "Node"},
 		Router:  &v1.RouterStatus{Name: "llm-d-router", Endpoint: "http://m-router.team-a.svc:8081"},
 		Conditions: []metav1.Condition{
-			condition("Stalled", "False", "NotStalled", "Nothing waits for a person"),
+			condition("Stalled", "False", "NotStalled", "Nothing is stuck for good"),
 			condition("Reconciling", "False", "AsDeclared", "All is as declared"),
 			condition("Ready", "True", "Ready", "Ready: 3 replicas"),
 			condition("Compiled", "True", "InSync", "Every role has a PodTemplate that was compiled from the live spec"),

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
@@ -73,7 +75,7 @@ func rolling(s *state) *verdict {
 	before, _ := find(s.in.Deployment.Status.Conditions, ReplicasUpToDate)
 	switch {
 	case outdated > 0:
-		return no(reasonRollout, "%d of %d replicas are outdated; of a role they are replaced one by one%s%s", outdated, compared, s.heldBack(), s.around())
+		return no(reasonRollout, "%d of %d replicas are outdated; of a role they are replaced one by one%s%s%s", outdated, compared, s.heldBack(), s.crashing(), s.around())
 	case len(gaps) > 0 && before.Reason == reasonRollout:
 		return no(reasonRollout, "The last ones are being replaced: %s", slots(gaps))
 	}
@@ -101,6 +103,16 @@ func (s *state) heldBack() string {
 	return text
 }
 
+// crashing names the replicas that a rollout waits for and whose containers do not
+// stay up.
+func (s *state) crashing() string {
+	crashed := s.replicas(func(r *replica) bool { return !r.ready() && r.crashed() != "" })
+	if len(crashed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; not ready: %s%s", slots(crashed), crashed[0].crashed())
+}
+
 // around names the replicas that a rollout passes by.
 func (s *state) around() string {
 	var parts []string
@@ -110,7 +122,7 @@ func (s *state) around() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; passed by, as the Node does not answer: %s. They are replaced once the Node is back, or its object is deleted", few(parts, ", "))
+	return fmt.Sprintf("; passed by, as the Node does not answer: %s. They serve again when the Node answers, and are replaced once its object is deleted", few(parts, ", "))
 }
 
 func replacing(s *state) *verdict {
@@ -123,6 +135,9 @@ func replacing(s *state) *verdict {
 
 func upToDate(s *state) *verdict {
 	compared, _, _, created := s.tally()
+	if s.said[Compiled].status == metav1.ConditionFalse {
+		return yes("UpToDate", "As compiled: %s; what is declared is another thing, see condition %s", count(compared+created, "replica"), Compiled)
+	}
 	return yes("UpToDate", "As declared: %s", count(compared+created, "replica"))
 }
 

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,13 +53,19 @@ func waits(missing []*replica) string {
 			if m := r.role.Fault.Message; w.wait == waitValue && !slices.Contains(details, m) {
 				details = append(details, m)
 			}
+			if w.wait != converge.WaitOccupied {
+				continue
+			}
+			for _, p := range r.leaving {
+				details = append(details, fmt.Sprintf("Pod %q is still terminating", p.Name))
+			}
 		}
 		if len(held) == 0 {
 			continue
 		}
 		part := slots(held) + ": " + w.text
 		if len(details) > 0 {
-			part += ": " + strings.Join(details, "; ")
+			part += ": " + few(details, "; ")
 		}
 		parts = append(parts, part)
 	}
