@@ -92,6 +92,7 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		newExplain(a),
 		newSchema(a),
 		newSimulate(a),
+		newStatus(a),
 		newValidate(a),
 		newVersion(a),
 	)

@@ -1,0 +1,341 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/replica"
+
+	"gpustack.ai/mdc/cmd/agent/joint"
+)
+
+// liveState is how a replica, or a Pod, stands.
+type liveState string
+
+const (
+	stateReady      liveState = "Ready"
+	stateLoading    liveState = "Loading"
+	statePending    liveState = "Pending"
+	stateGated      liveState = "Gated"
+	stateWaiting    liveState = "Waiting"
+	stateParked     liveState = "Parked"
+	stateInactive   liveState = "Inactive"
+	stateIncomplete liveState = "Incomplete"
+	statePreempted  liveState = "Preempted"
+	stateDraining   liveState = "Draining"
+	stateFailed     liveState = "Failed"
+	stateMissing    liveState = "Missing"
+)
+
+// liveStates explains the states, from well to not at all.
+var liveStates = []struct {
+	state liveState
+	means string
+}{
+	{stateReady, "every Pod is ready"},
+	{stateLoading, "its Pods have Nodes, and the engine starts"},
+	{statePending, "it may start, and no Node takes its Pods"},
+	{stateGated, "waits for quota"},
+	{stateWaiting, "holds quota and waits, mostly for the other roles to get theirs"},
+	{stateParked, "gave its quota back as the other roles got none; a person must reactivate it"},
+	{stateInactive, "somebody has deactivated its Workload"},
+	{stateIncomplete, "some of its Pods are not there yet"},
+	{statePreempted, "Kueue takes it away"},
+	{stateDraining, "its Pods are being deleted"},
+	{stateFailed, "a Pod has ended"},
+	{stateMissing, "there is no Pod"},
+}
+
+func describeStates() string {
+	var b strings.Builder
+	for _, s := range liveStates {
+		fmt.Fprintf(&b, "  %-10s  %s\n", s.state, s.means)
+	}
+	return b.String()
+}
+
+// verdict is a state, why it is so, and what to do.
+type verdict struct {
+	state     liveState
+	why, next string
+}
+
+// Conditions and notes of Kueue.
+const (
+	workloadQuotaReserved = "QuotaReserved"
+	workloadAdmitted      = "Admitted"
+	workloadEvicted       = "Evicted"
+	workloadFinished      = "Finished"
+
+	checkReady = "Ready"
+
+	podTerminationTarget = "TerminationTarget"
+	evictedReasonPrefix  = "WorkloadEvictedDueTo"
+)
+
+// judgeReplica tells how a replica stands. knows tells whether Workloads could
+// be read.
+func judgeReplica(md *v1.ModelDeployment, role *v1.Role, one *liveReplica, knows bool) verdict {
+	v := judgeDeclared(md, role, one, knows)
+	if !one.declared && v.state != stateDraining {
+		v.why = sentence("not declared any more", v.why)
+	}
+	return v
+}
+
+func judgeDeclared(md *v1.ModelDeployment, role *v1.Role, one *liveReplica, knows bool) verdict {
+	var live, leaving []*livePod
+	for _, p := range one.pods {
+		if p.DeletionTimestamp == nil {
+			live = append(live, p)
+		} else {
+			leaving = append(leaving, p)
+		}
+	}
+	w := one.workload
+	gone := len(live) == 0
+	switch {
+	case gone && slices.ContainsFunc(leaving, func(p *livePod) bool { return preemptedBecause(p) != "" }):
+		return verdict{state: statePreempted, why: firstOf(leaving, preemptedBecause)}
+	case w != nil && w.inactive() && w.DeletionTimestamp == nil:
+		return judgeInactive(md, w)
+	case gone && len(leaving) > 0:
+		return verdict{state: stateDraining, why: drains(leaving)}
+	case gone:
+		return verdict{state: stateMissing}
+	case complete(live, one.size) && !slices.ContainsFunc(live, func(p *livePod) bool { return judgePod(p).state != stateReady }):
+		return verdict{state: stateReady}
+	case slices.ContainsFunc(live, gated):
+		if v, waits := judgeGated(role, live, one.size, w, knows); waits {
+			return v
+		}
+	case w != nil && w.holds(workloadEvicted):
+		return verdict{state: statePreempted, why: w.message(workloadEvicted)}
+	}
+	if !complete(live, one.size) {
+		why := fmt.Sprintf("%d of %d Pods are there", len(live), one.size)
+		if len(leaving) > 0 {
+			why = sentence(why, drains(leaving))
+		}
+		return verdict{state: stateIncomplete, why: why}
+	}
+	// The worst of its members speaks for it.
+	worst := verdict{state: stateReady}
+	for _, p := range live {
+		if v := judgePod(p); worst.state == stateReady || severity(v.state) > severity(worst.state) || v.state == worst.state && worst.why == "" {
+			worst = v
+		}
+	}
+	return worst
+}
+
+func severity(s liveState) int {
+	return slices.Index([]liveState{stateReady, stateLoading, stateGated, statePending, stateFailed}, s)
+}
+
+// complete reports whether every member is there.
+func complete(live []*livePod, size int32) bool {
+	seen := map[int32]bool{}
+	for _, p := range live {
+		if p.member < size {
+			seen[p.member] = true
+		}
+	}
+	return len(seen) == int(size)
+}
+
+// judgeInactive: the agent tells in the check that it was its own doing.
+func judgeInactive(md *v1.ModelDeployment, w *workload) verdict {
+	v := verdict{state: stateInactive, why: "somebody has deactivated its Workload " + w.Name, next: joint.Unpark(md.Namespace, w.Name)}
+	for _, c := range w.Status.AdmissionChecks {
+		if strings.Contains(c.Message, joint.Marker) {
+			v.state, v.why = stateParked, "it gave its quota back, as the other roles got none for too long; make room, then reactivate it"
+		}
+	}
+	return v
+}
+
+// judgeGated tells what a replica waits for that Kueue holds back.
+func judgeGated(role *v1.Role, live []*livePod, size int32, w *workload, knows bool) (verdict, bool) {
+	queue := fmt.Sprintf("waits for quota of ClusterQueue %s", role.InstanceType)
+	switch {
+	case !complete(live, size):
+		return verdict{}, false
+	case !knows:
+		return verdict{state: stateGated, why: queue}, true
+	case w == nil:
+		return verdict{state: stateGated, why: "Kueue has no Workload for it yet"}, true
+	case w.holds(workloadQuotaReserved) && !w.holds(workloadEvicted) && !w.holds(workloadAdmitted):
+		var why []string
+		for _, c := range w.Status.AdmissionChecks {
+			if c.State != checkReady {
+				why = append(why, "holds quota; "+sentence("check "+c.Name, c.Message))
+			}
+		}
+		if len(why) == 0 {
+			why = append(why, "holds quota; Kueue has not admitted it yet")
+		}
+		return verdict{state: stateWaiting, why: strings.Join(why, "; ")}, true
+	case w.holds(workloadQuotaReserved) && !w.holds(workloadEvicted):
+		return verdict{state: stateLoading, why: "Kueue has admitted it and lets its Pods go"}, true
+	}
+	said := ""
+	if !w.holds(workloadQuotaReserved) {
+		said = w.message(workloadQuotaReserved)
+	}
+	if said == "" && w.holds(workloadEvicted) {
+		said = w.message(workloadEvicted)
+	}
+	return verdict{state: stateGated, why: sentence(queue, said)}, true
+}
+
+// judgePod tells how a Pod stands.
+func judgePod(p *livePod) verdict {
+	holds := func(condition corev1.PodConditionType) bool {
+		c := podCondition(p, condition)
+		return c != nil && c.Status == corev1.ConditionTrue
+	}
+	switch {
+	case p.DeletionTimestamp != nil && preemptedBecause(p) != "":
+		return verdict{state: statePreempted, why: preemptedBecause(p)}
+	case p.DeletionTimestamp != nil:
+		return verdict{state: stateDraining}
+	case p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded:
+		return verdict{
+			state: stateFailed,
+			why:   sentence("Pod "+p.Name+" has ended", sentence(p.Status.Reason, p.Status.Message)),
+			next:  fmt.Sprintf("kubectl describe pod %s --namespace %s", p.Name, p.Namespace),
+		}
+	case holds(corev1.PodReady):
+		return verdict{state: stateReady}
+	case gated(p):
+		return verdict{state: stateGated}
+	case p.Spec.NodeName == "":
+		why := "no Node has been chosen yet"
+		if c := podCondition(p, corev1.PodScheduled); c != nil && c.Message != "" {
+			why = c.Message
+		}
+		return verdict{state: statePending, why: why}
+	}
+	why, next := loads(p)
+	return verdict{state: stateLoading, why: why, next: next}
+}
+
+// loads tells what a Pod is at that is not ready.
+func loads(p *livePod) (why, next string) {
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		waiting := c.State.Waiting
+		switch {
+		case c.Ready || c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
+			continue
+		case waiting != nil:
+			why = sentence("container "+c.Name, sentence(waiting.Reason, waiting.Message))
+		case c.State.Running != nil:
+			why = fmt.Sprintf("container %s runs and is not ready yet", c.Name)
+		default:
+			why = fmt.Sprintf("container %s has ended", c.Name)
+		}
+		if last := c.LastTerminationState.Terminated; last != nil {
+			why += fmt.Sprintf("; it ended last with code %d", last.ExitCode)
+			if last.Reason != "" && last.Reason != "Error" {
+				why += " (" + last.Reason + ")"
+			}
+			next = fmt.Sprintf("kubectl logs %s --namespace %s --container %s --previous", p.Name, p.Namespace, c.Name)
+		}
+		if c.Name == replica.MainContainer || waiting != nil {
+			return why, next
+		}
+	}
+	if why == "" {
+		why = "its containers are not started yet"
+	}
+	return why, next
+}
+
+func podCondition(p *livePod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+func gated(p *livePod) bool {
+	return slices.ContainsFunc(p.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == podconstants.SchedulingGateName })
+}
+
+// preemptedBecause is what Kueue notes on a Pod whose Workload it has evicted.
+func preemptedBecause(p *livePod) string {
+	c := podCondition(p, podTerminationTarget)
+	if c == nil || c.Status != corev1.ConditionTrue || !strings.HasPrefix(c.Reason, evictedReasonPrefix) {
+		return ""
+	}
+	return cmp.Or(c.Message, strings.TrimPrefix(c.Reason, evictedReasonPrefix))
+}
+
+// drains names Pods on their way out.
+func drains(leaving []*livePod) string {
+	var names []string
+	for _, p := range leaving {
+		name := p.Name
+		if p.Spec.NodeName != "" {
+			name += " on Node " + p.Spec.NodeName
+		}
+		names = append(names, name)
+	}
+	return "being deleted: " + strings.Join(names, ", ")
+}
+
+func restarts(p *livePod) (n int32) {
+	for _, c := range p.Status.ContainerStatuses {
+		n += c.RestartCount
+	}
+	return n
+}
+
+// firstOf is the first text that is not empty.
+func firstOf[T any](items []T, text func(T) string) string {
+	for _, item := range items {
+		if t := text(item); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// sentence puts a colon between two texts if there are two.
+func sentence(subject, said string) string {
+	if subject == "" || said == "" {
+		return subject + said
+	}
+	return subject + ": " + said
+}
+
+// judgeWorkload is how a Workload stands, in one word.
+func judgeWorkload(w *workload) string {
+	switch {
+	case w.DeletionTimestamp != nil:
+		return "Deleting"
+	case w.holds(workloadFinished):
+		return "Finished"
+	case w.inactive():
+		return "Inactive"
+	case w.holds(workloadEvicted):
+		return "Evicted"
+	case w.holds(workloadAdmitted):
+		return "Admitted"
+	case w.holds(workloadQuotaReserved):
+		return "Reserved"
+	}
+	return "Pending"
+}

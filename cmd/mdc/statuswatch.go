@@ -1,0 +1,328 @@
+// Copyright The mdc Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
+)
+
+// scene is the part of a cluster that a status is about.
+type scene struct {
+	namespace                    string
+	names                        []string
+	deployments, pods, workloads *shelf
+}
+
+func newScene(client dynamic.Interface, namespace string, names []string) *scene {
+	at := func(r schema.GroupVersionResource) dynamic.ResourceInterface {
+		return client.Resource(r).Namespace(namespace)
+	}
+	s := &scene{
+		namespace:   namespace,
+		names:       names,
+		deployments: &shelf{kind: v1.KindModelDeployment, resource: at(v1.GroupVersion.WithResource("modeldeployments"))},
+		pods:        &shelf{kind: "Pod", resource: at(corev1.SchemeGroupVersion.WithResource("pods"))},
+		workloads: &shelf{kind: "Workload", optional: true, resource: at(schema.GroupVersionResource{
+			Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads",
+		})},
+	}
+	s.pods.options.LabelSelector = v1.LabelName + "=" + v1.NameModelDeployment
+	switch len(names) {
+	case 0:
+		return s
+	case 1:
+		s.deployments.options.FieldSelector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
+	}
+	// What is no value of a label is no name of a deployment either.
+	if !slices.ContainsFunc(names, func(name string) bool { return name == "" || len(validation.IsValidLabelValue(name)) > 0 }) {
+		s.pods.options.LabelSelector += "," + v1.LabelInstance + " in (" + strings.Join(names, ",") + ")"
+	}
+	return s
+}
+
+// place names the namespaces that are looked at.
+func (s *scene) place() string {
+	if s.namespace == "" {
+		return "any namespace"
+	}
+	return "namespace " + s.namespace
+}
+
+func (s *scene) shelves() []*shelf { return []*shelf{s.deployments, s.pods, s.workloads} }
+
+func (s *scene) read(ctx context.Context) error {
+	for _, shelf := range s.shelves() {
+		if err := shelf.read(ctx); err != nil {
+			if shelf == s.deployments && apierrors.IsNotFound(err) {
+				return fmt.Errorf("the cluster does not serve ModelDeployments (%s): %w", v1.GroupVersion, err)
+			}
+			return fmt.Errorf("read %ss: %w", shelf.kind, err)
+		}
+	}
+	return nil
+}
+
+// lacks are the kinds that the status is told without.
+func (s *scene) lacks() (notes []string) {
+	for _, shelf := range s.shelves() {
+		if err := shelf.failure(); err != nil && shelf.absent {
+			notes = append(notes, fmt.Sprintf("nothing is told of %ss: %v", shelf.kind, err))
+		}
+	}
+	return notes
+}
+
+// outages are the kinds that could be read and now cannot.
+func (s *scene) outages() (notes []string) {
+	for _, shelf := range s.shelves() {
+		if err := shelf.failure(); err != nil && !shelf.absent {
+			notes = append(notes, fmt.Sprintf("%ss may have changed since: %v", shelf.kind, err))
+		}
+	}
+	return notes
+}
+
+// join returns the deployments that were asked for.
+func (s *scene) join() ([]*liveDeployment, error) {
+	deployments := s.deployments.list()
+	if len(s.names) > 0 {
+		deployments = slices.DeleteFunc(deployments, func(u *unstructured.Unstructured) bool { return !slices.Contains(s.names, u.GetName()) })
+	}
+	return joinLive(deployments, s.pods.list(), s.workloads.list(), !s.workloads.absent)
+}
+
+// allThere refuses a name of no deployment.
+func (s *scene) allThere(found []*liveDeployment) error {
+	for _, name := range s.names {
+		if !slices.ContainsFunc(found, func(d *liveDeployment) bool { return d.md.Name == name }) {
+			return fmt.Errorf("there is no ModelDeployment %s in %s", name, s.place())
+		}
+	}
+	return nil
+}
+
+// burst is how long changes that belong together may take to arrive.
+const burst = 200 * time.Millisecond
+
+// follow shows what was read, and again whenever that looks different, until
+// the context ends.
+func (s *scene) follow(ctx context.Context, out *screen) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var followers sync.WaitGroup
+	defer followers.Wait()
+	defer cancel()
+	changed := make(chan struct{}, 1)
+	for _, shelf := range s.shelves() {
+		if !shelf.absent {
+			followers.Go(func() {
+				shelf.follow(ctx, func() {
+					select {
+					case changed <- struct{}{}:
+					default: // known already
+					}
+				})
+			})
+		}
+	}
+	last, shown := "", false
+	for {
+		deployments, err := s.join()
+		if err != nil {
+			return err
+		}
+		text, err := out.render(deployments)
+		if err != nil {
+			return err
+		}
+		if out.format == "text" {
+			notes := s.outages()
+			if out.redraws() {
+				notes = append(notes, s.lacks()...)
+			}
+			if len(deployments) == 0 {
+				text = ""
+				notes = append(notes, "there is no ModelDeployment in "+s.place())
+			}
+			for _, note := range notes {
+				text += "mdc: " + printableText(note) + "\n"
+			}
+		}
+		if text != last || !shown {
+			if err := out.show(text, !shown); err != nil {
+				return err
+			}
+			last, shown = text, true
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(burst):
+		}
+	}
+}
+
+// shelf holds the objects of one kind.
+type shelf struct {
+	kind     string
+	resource dynamic.ResourceInterface
+	options  metav1.ListOptions
+	// optional: without the kind there is less to tell.
+	optional bool
+	// absent: it could not be read at the start, and is done without.
+	absent bool
+
+	mu      sync.Mutex
+	objects map[types.UID]*unstructured.Unstructured
+	version string
+	err     error
+}
+
+// read reads all objects.
+func (s *shelf) read(ctx context.Context) error {
+	list, err := s.resource.List(ctx, s.options)
+	if s.optional && (apierrors.IsNotFound(err) || apierrors.IsForbidden(err)) {
+		s.absent, s.err = true, err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	objects := map[types.UID]*unstructured.Unstructured{}
+	for i := range list.Items {
+		o := &list.Items[i]
+		o.SetManagedFields(nil) // of no use to a reader
+		objects[o.GetUID()] = o
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects, s.version = objects, list.GetResourceVersion()
+	return nil
+}
+
+// list returns the objects by namespace and name.
+func (s *shelf) list() []*unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.objects), func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(
+			strings.Compare(a.GetNamespace(), b.GetNamespace()),
+			strings.Compare(a.GetName(), b.GetName()),
+			strings.Compare(string(a.GetUID()), string(b.GetUID())),
+		)
+	})
+}
+
+func (s *shelf) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *shelf) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// follow keeps the objects as the cluster has them, until the context ends.
+func (s *shelf) follow(ctx context.Context, changed func()) {
+	const least, most = time.Second, 30 * time.Second
+	pause := least
+	for ctx.Err() == nil {
+		err := s.watch(ctx, changed)
+		if err == nil { // the server ends a watch from time to time
+			pause = least
+			continue
+		}
+		if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+			s.fail(err)
+			changed()
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, most)
+		}
+		if err := s.read(ctx); err != nil {
+			s.fail(err)
+		}
+		changed()
+	}
+}
+
+// watch takes in what happens until the server ends the watch.
+func (s *shelf) watch(ctx context.Context, changed func()) error {
+	options := s.options
+	options.ResourceVersion, options.AllowWatchBookmarks = s.version, true
+	w, err := s.resource.Watch(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	if s.failure() != nil {
+		s.fail(nil)
+		changed()
+	}
+	began := time.Now()
+	for e := range w.ResultChan() {
+		if e.Type == watch.Error {
+			return apierrors.FromObject(e.Object)
+		}
+		o, ok := e.Object.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("watch %ss: what came is a %T", s.kind, e.Object)
+		}
+		if s.take(e.Type, o) {
+			changed()
+		}
+	}
+	if time.Since(began) < time.Second && ctx.Err() == nil {
+		return errors.New("the server ends every watch at once")
+	}
+	return nil
+}
+
+// take takes in one event and reports whether anything is different.
+func (s *shelf) take(event watch.EventType, o *unstructured.Unstructured) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = o.GetResourceVersion()
+	switch event {
+	case watch.Added, watch.Modified:
+		o.SetManagedFields(nil)
+		s.objects[o.GetUID()] = o
+	case watch.Deleted:
+		delete(s.objects, o.GetUID())
+	default:
+		return false
+	}
+	return true
+}
