@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"gpustack.ai/mdc/compiler/emit"
+
 	"gpustack.ai/mdc/cmd/agent/localcluster"
 	"gpustack.ai/mdc/cmd/agent/manifests"
 )
@@ -38,8 +40,8 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	agentNamespace = "mdc-system"
-	agentName      = "mdc-agent"
+	agentNamespace = manifests.Namespace
+	agentName      = manifests.Name
 )
 
 // account is the agent's, with what it may do and nothing else.
@@ -53,19 +55,15 @@ func setUpAccount(c *localcluster.Cluster) (*rest.Config, error) {
 	account.once.Do(func() {
 		ctx := context.Background()
 		account.err = func() error {
-			objects, err := localcluster.Parse(bytes.Join([][]byte{manifests.RBAC, manifests.Account}, []byte("\n---\n")))
+			objects, err := manifests.Rights(agentNamespace)
 			if err != nil {
 				return err
 			}
-			for _, o := range objects {
-				if o.GetKind() == "Role" {
-					o.SetNamespace(agentNamespace)
-				}
-			}
-			if err := c.AddNamespace(ctx, agentNamespace); err != nil {
+			var text bytes.Buffer
+			if err := emit.YAML(&text, objects); err != nil {
 				return err
 			}
-			if err := c.Apply(ctx, objects...); err != nil {
+			if err := c.ApplyYAML(ctx, text.Bytes()); err != nil {
 				return err
 			}
 			account.config, err = c.As(ctx, agentNamespace, agentName)

@@ -12,13 +12,14 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"gpustack.ai/mdc/cmd/agent/localcluster"
+	"gpustack.ai/mdc/compiler/emit"
+
 	"gpustack.ai/mdc/cmd/agent/manifests"
 )
 
 const (
-	agentNamespace = "mdc-system"
-	agentName      = "mdc-agent"
+	agentNamespace = manifests.Namespace
+	agentName      = manifests.Name
 )
 
 // startAgent builds the agent and starts it with no more rights than it has in
@@ -30,20 +31,18 @@ func (s *sandbox) startAgent(ctx context.Context) (log string, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the agent: %w\n%s", err, out)
 	}
-	objects, err := localcluster.Parse(bytes.Join([][]byte{manifests.RBAC, manifests.Account, manifests.AdmissionCheck}, []byte("\n---\n")))
+	objects, err := manifests.Rights(agentNamespace)
 	if err != nil {
 		return "", err
 	}
-	for _, o := range objects {
-		if o.GetKind() == "Role" {
-			o.SetNamespace(agentNamespace)
+	var text bytes.Buffer
+	if err := emit.YAML(&text, objects); err != nil {
+		return "", err
+	}
+	for _, objects := range [][]byte{text.Bytes(), manifests.AdmissionCheck} {
+		if err := s.cluster.ApplyYAML(ctx, objects); err != nil {
+			return "", err
 		}
-	}
-	if err := s.cluster.AddNamespace(ctx, agentNamespace); err != nil {
-		return "", err
-	}
-	if err := s.cluster.Apply(ctx, objects...); err != nil {
-		return "", err
 	}
 	kubeconfig, err := s.cluster.KubeconfigAs(ctx, agentNamespace, agentName)
 	if err != nil {
