@@ -159,6 +159,14 @@ func TestJudgeReplica(t *testing.T) {
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available",
 		})
 	}
+	opened := func(p *corev1.Pod) {
+		unscheduled(p)
+		p.Status.Conditions[0].Reason = corev1.PodReasonSchedulingGated
+	}
+	held := func(p *corev1.Pod) {
+		opened(p)
+		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "of-another"}}
+	}
 	failed := func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "low on memory"
 	}
@@ -226,6 +234,8 @@ func TestJudgeReplica(t *testing.T) {
 		"preempted":                   {pods: []*livePod{livePodWith(0, ready, leaving, preempted)}, state: statePreempted, why: "for another"},
 		"is being evicted":            {pods: []*livePod{livePodWith(0, node)}, workload: queued(is("QuotaReserved"), is("Evicted")), state: statePreempted, why: "is Evicted"},
 		"no Node":                     {pods: []*livePod{livePodWith(0, unscheduled)}, state: statePending, why: "0/3 nodes"},
+		"Kueue has just let it go":    {pods: []*livePod{livePodWith(0, opened)}, state: statePending, why: "no Node has been chosen yet"},
+		"another holds it back":       {pods: []*livePod{livePodWith(0, held)}, state: statePending, why: "0/3 nodes"},
 		"the kubelet has not begun":   {pods: []*livePod{livePodWith(0, node)}, state: stateLoading, why: "not started"},
 		"has ended":                   {pods: []*livePod{livePodWith(0, node, failed)}, state: stateFailed, why: "Evicted: low on memory", next: "kubectl describe pod p --namespace ns"},
 		"the image is not there": {

@@ -221,7 +221,10 @@ func judgePod(p *livePod) verdict {
 		return verdict{state: stateGated}
 	case p.Spec.NodeName == "":
 		why := "no Node has been chosen yet"
-		if c := podCondition(p, corev1.PodScheduled); c != nil && c.Message != "" {
+		c := podCondition(p, corev1.PodScheduled)
+		// For a moment the scheduler still speaks of a gate that is open.
+		opened := c != nil && c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
+		if c != nil && c.Message != "" && !opened {
 			why = c.Message
 		}
 		return verdict{state: statePending, why: why}
