@@ -38,7 +38,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.facts, "facts", nil, "file or directory of objects that are read and not emitted (repeatable)")
+	c.Flags().StringArrayVar(&f.facts, "facts", nil, "file or directory of objects that are read and not emitted, or - (repeatable)")
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of objects that state none")
 	c.Flags().BoolVar(&f.warningsAsErrors, "warnings-as-errors", false, "treat warnings as errors")
 	must(c.MarkFlagFilename("facts", "yaml", "yml", "json"))

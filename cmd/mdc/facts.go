@@ -67,7 +67,7 @@ A status that the cluster does not report is not printed. The queue, the runtime
 version and the address of the cache are then left to the agent; delete them from
 what is printed to leave them to it always.`,
 		Example: `  mdc facts deployments > facts.yaml
-  mdc facts deployment.yaml --context production | mdc build deployment.yaml --facts /dev/stdin`,
+  mdc facts deployment.yaml --context production | mdc build deployment.yaml --facts -`,
 		RunE: func(c *cobra.Command, paths []string) error {
 			in, err := a.read(&flags, paths)
 			if err != nil {
@@ -264,7 +264,11 @@ func (g *gathering) add(u *unstructured.Unstructured, into object) error {
 
 // strip leaves of an object what a compile reads, as far as its Go type does not.
 func strip(u *unstructured.Unstructured) {
-	meta := map[string]any{"name": u.GetName()}
+	meta := map[string]any{
+		"name": u.GetName(),
+		// A host must not apply what it has been read from.
+		"annotations": map[string]any{"config.kubernetes.io/local-config": "true"},
+	}
 	if u.GetNamespace() != "" {
 		meta["namespace"] = u.GetNamespace()
 	}

@@ -242,6 +242,14 @@ func TestJudgeReplica(t *testing.T) {
 			pods:  []*livePod{livePodWith(0, container(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}}}))},
 			state: stateLoading, why: "container main: ImagePullBackOff: no such image",
 		},
+		"crashes": {
+			pods:  []*livePod{livePodWith(0, container(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off"}}}))},
+			state: stateCrashing, why: "CrashLoopBackOff: back-off",
+		},
+		"its Node does not answer": {
+			pods:  []*livePod{livePodWith(0, node, container(corev1.ContainerStatus{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}))},
+			state: stateLoading, why: "may not answer", next: "kubectl get node gpu-1",
+		},
 		"loads": {
 			pods:  []*livePod{livePodWith(0, container(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}))},
 			state: stateLoading, why: "container main runs and is not ready yet",

@@ -24,6 +24,7 @@ type liveState string
 const (
 	stateReady      liveState = "Ready"
 	stateLoading    liveState = "Loading"
+	stateCrashing   liveState = "Crashing"
 	statePending    liveState = "Pending"
 	stateGated      liveState = "Gated"
 	stateWaiting    liveState = "Waiting"
@@ -43,6 +44,7 @@ var liveStates = []struct {
 }{
 	{stateReady, "every Pod is ready"},
 	{stateLoading, "its Pods have Nodes, and the engine starts"},
+	{stateCrashing, "a container ends again and again"},
 	{statePending, "it may start, and no Node takes its Pods"},
 	{stateGated, "waits for quota"},
 	{stateWaiting, "holds quota and waits, mostly for the other roles to get theirs"},
@@ -139,7 +141,7 @@ func judgeDeclared(md *v1.ModelDeployment, role *v1.Role, one *liveReplica, know
 }
 
 func severity(s liveState) int {
-	return slices.Index([]liveState{stateReady, stateLoading, stateGated, statePending, stateFailed}, s)
+	return slices.Index([]liveState{stateReady, stateLoading, stateGated, statePending, stateCrashing, stateFailed}, s)
 }
 
 // complete reports whether every member is there.
@@ -230,7 +232,17 @@ func judgePod(p *livePod) verdict {
 		return verdict{state: statePending, why: why}
 	}
 	why, next := loads(p)
+	if crashes(p) {
+		return verdict{state: stateCrashing, why: why, next: next}
+	}
 	return verdict{state: stateLoading, why: why, next: next}
+}
+
+// crashes reports whether the kubelet waits before it starts a container again.
+func crashes(p *livePod) bool {
+	return slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
+		return c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
+	})
 }
 
 // loads tells what a Pod is at that is not ready.
@@ -258,10 +270,13 @@ func loads(p *livePod) (why, next string) {
 			return why, next
 		}
 	}
-	if why == "" {
-		why = "its containers are not started yet"
+	if why != "" {
+		return why, next
 	}
-	return why, next
+	if len(p.Status.ContainerStatuses) > 0 { // all of them are ready
+		return "its containers were ready and the Pod is not: Node " + p.Spec.NodeName + " may not answer", "kubectl get node " + p.Spec.NodeName
+	}
+	return "its containers are not started yet", ""
 }
 
 func podCondition(p *livePod, kind corev1.PodConditionType) *corev1.PodCondition {

@@ -17,7 +17,7 @@ const masked = "***"
 
 var (
 	// pairInLine is a key of a mapping, in quotes or not, up to its value.
-	pairInLine = lazy(`(?:^|[\s{,\[-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
+	pairInLine = lazy(`(?:^|[\s{,\["'-])(?:"([^"]+)"\s*|'([^']+)'\s*|([\w./$-]+)\s*):(?:[ \t]+|$|["'])`)
 	// flagInLine is the name of an argument or of a variable up to its value.
 	flagInLine = lazy(`(?:^|[\s"',{\[;])(-{1,2}[A-Za-z][\w.-]*|[A-Za-z_]\w*)(=|["']?[ \t]*,?[ \t]+["']?|["'],["']?)`)
 	// pairInJSON is a key of a JSON document, whose quotes may be escaped because
@@ -170,6 +170,25 @@ func nearby(line string, column int) (string, int) {
 	return line[start:end], column
 }
 
+// flags are the matches of flagInLine. A word before a flag looks like one too, so
+// that the next is looked for from the end of its name.
+func flags(line string) func(yield func([]int) bool) {
+	return func(yield func([]int) bool) {
+		for from := 0; ; {
+			m := flagInLine().FindStringSubmatchIndex(line[from:])
+			if m == nil {
+				return
+			}
+			for i := range m {
+				m[i] += from
+			}
+			if from = m[3]; !yield(m) {
+				return
+			}
+		}
+	}
+}
+
 // secretSpans finds the values of secret names. In the environment every value
 // may be one, even below a misspelt key.
 func secretSpans(line string, env span) (out []span) {
@@ -194,7 +213,7 @@ func secretSpans(line string, env span) (out []span) {
 		}
 		add(group(line, m), start)
 	}
-	for _, m := range flagInLine().FindAllStringSubmatchIndex(line, -1) {
+	for m := range flags(line) {
 		name, separator := line[m[2]:m[3]], line[m[4]:m[5]]
 		switch {
 		case separator == "=":

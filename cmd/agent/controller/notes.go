@@ -160,6 +160,8 @@ func podNote(p *corev1.Pod, left bool) (note, bool) {
 	case p.Status.Reason == "Evicted":
 		n.reason = eventReplicaEvicted
 		n.message = fmt.Sprintf("Pod %q was evicted by its node: %s; %s", p.Name, p.Status.Message, lost)
+	case len(p.Spec.SchedulingGates) > 0: // it has never served, and takes nothing along
+		return note{}, false
 	case p.DeletionTimestamp != nil || left:
 		n.reason = eventReplicaLeaving
 		n.message = fmt.Sprintf("Pod %q is leaving: %s", p.Name, lost)

@@ -54,8 +54,11 @@ func TestPodEvents(t *testing.T) {
 		want []string
 	}
 	for name, steps := range map[string][]step{
-		"nothing":                {{[]corev1.Pod{pod("a", fine)}, nil}},
-		"leaving, once":          {{[]corev1.Pod{pod("a", leaving)}, []string{"ReplicaLeaving a"}}, {[]corev1.Pod{pod("a", leaving)}, nil}},
+		"nothing":       {{[]corev1.Pod{pod("a", fine)}, nil}},
+		"leaving, once": {{[]corev1.Pod{pod("a", leaving)}, []string{"ReplicaLeaving a"}}, {[]corev1.Pod{pod("a", leaving)}, nil}},
+		"one that has never started": {{[]corev1.Pod{pod("a", both(leaving, func(p *corev1.Pod) {
+			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}
+		}))}, nil}},
 		"evicted beats leaving":  {{[]corev1.Pod{pod("a", both(evicted, leaving))}, []string{"ReplicaEvicted a"}}},
 		"leaving beats restarts": {{[]corev1.Pod{pod("a", both(leaving, restarted(2)))}, []string{"ReplicaLeaving a"}}},
 		"restarts, each once": {
