@@ -48,19 +48,7 @@ func mdc(args ...string) (stdout, stderr string, err error) {
 // TestFacts: what is read from a cluster that has the facts of an example
 // compiles to the same.
 func TestFacts(t *testing.T) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		t.Skip(err)
-	}
-	c, err := localcluster.Start(t.Context(), bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := localcluster.ForTest(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

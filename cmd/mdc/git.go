@@ -18,7 +18,6 @@ import (
 type gitTree struct {
 	// top is the work tree of the repository, root where the revision is.
 	top, root string
-	revision  string
 }
 
 // checkOut writes a revision of the repository around a path into a directory.
@@ -33,7 +32,7 @@ func checkOut(ctx context.Context, path, revision, dir string) (*gitTree, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not in a git repository, of which --base could name a revision; use --old: %w", path, err)
 	}
-	t := &gitTree{top: top, root: filepath.Join(dir, "tree"), revision: revision}
+	t := &gitTree{top: top, root: filepath.Join(dir, "tree")}
 	commit, err := git(ctx, top, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return nil, fmt.Errorf("git knows no revision %q; fetch it first (in CI: with its history)", revision)

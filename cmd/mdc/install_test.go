@@ -147,28 +147,16 @@ func TestInstallNamespace(t *testing.T) {
 // TestInstall applies what is printed to an API server, in order and at once, and
 // runs the agent with the account that it then has.
 func TestInstall(t *testing.T) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		t.Skip(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	c, err := localcluster.Start(ctx, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := localcluster.ForTest(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(c.ApplyYAML(ctx, kueueCRDs(ctx, t)))
+	must(c.InstallKueueAPI(ctx))
 	groups, err := restmapper.GetAPIGroupResources(c.Client.Discovery())
 	must(err)
 	// The Pod Security of namespaces that exist already.
@@ -208,24 +196,6 @@ func TestInstall(t *testing.T) {
 		must(err)
 		runAgent(ctx, t, c, namespace, deploymentOf(t, objects).Spec.Template.Spec.Containers[0], kubeconfig)
 	})
-}
-
-// kueueCRDs are what Kueue has to be there with.
-func kueueCRDs(ctx context.Context, t *testing.T) []byte {
-	t.Helper()
-	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts [][]byte
-	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors", "admissionchecks"} {
-		text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/kueue.x-k8s.io_"+name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text)
-	}
-	return bytes.Join(texts, []byte("\n---\n"))
 }
 
 // applyStrictly applies as kubectl apply --server-side does: a conflict or a

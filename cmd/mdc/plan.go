@@ -73,7 +73,7 @@ func (a *app) plan(ctx context.Context, p *planning, paths []string) error {
 	if err != nil {
 		return err
 	}
-	before := &edition{in: &input{flags: &p.flags}}
+	var before *edition
 	if p.base != "" {
 		before, err = a.atRevision(ctx, p, paths)
 	} else {

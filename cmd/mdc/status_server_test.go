@@ -10,9 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -112,21 +109,9 @@ subjects: [{kind: ServiceAccount, namespace: team-a, name: reader}]
 
 // TestStatus: on a real API server.
 func TestStatus(t *testing.T) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		t.Skip(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c, err := localcluster.Start(ctx, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := localcluster.ForTest(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -179,11 +164,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("without Kueue: %s", stderr)
 	}
 
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
-	must(err)
-	crd, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/kueue.x-k8s.io_workloads.yaml"))
-	must(err)
-	must(c.ApplyYAML(ctx, crd))
+	must(c.InstallKueueAPI(ctx))
 	workload := func(reserved, message string) { apply(fmt.Sprintf(liveWorkloadYAML, pod.UID, reserved, message)) }
 	workload("False", "insufficient quota")
 	stdout, stderr, err = mdc("status", "qwen", "-n", "team-a")

@@ -79,9 +79,6 @@ const (
 	workloadFinished      = "Finished"
 
 	checkReady = "Ready"
-
-	podTerminationTarget = "TerminationTarget"
-	evictedReasonPrefix  = "WorkloadEvictedDueTo"
 )
 
 // judgeReplica tells how a replica stands. knows tells whether Workloads could
@@ -294,11 +291,11 @@ func gated(p *livePod) bool {
 
 // preemptedBecause is what Kueue notes on a Pod whose Workload it has evicted.
 func preemptedBecause(p *livePod) string {
-	c := podCondition(p, podTerminationTarget)
-	if c == nil || c.Status != corev1.ConditionTrue || !strings.HasPrefix(c.Reason, evictedReasonPrefix) {
+	c, cause := joint.PreemptedBy(&p.Pod)
+	if c == nil {
 		return ""
 	}
-	return cmp.Or(c.Message, strings.TrimPrefix(c.Reason, evictedReasonPrefix))
+	return cmp.Or(c.Message, cause)
 }
 
 // drains names Pods on their way out.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,63 +37,6 @@ var (
 // lazy compiles an expression when it is first needed.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
-// notSecret are words that only look like those of secret names.
-var notSecret = strings.NewReplacer("tokenizer", "", "imagepullsecrets", "")
-
-// secretWords make a name that of a secret.
-var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential", "authorization"}
-
-// misspeltWords are found in a name with one slip too: a secret is no less one
-// behind a misspelt flag.
-var misspeltWords = append(slices.Clone(secretWords), "apikey")
-
-// IsSecretName reports whether the value of that name, a field, a variable or a
-// flag, may be a secret. The value of an environment variable always may; a bare
-// key is one that is looked up.
-func IsSecretName(name string) bool {
-	name = notSecret.Replace(strings.ToLower(name))
-	switch {
-	case name == "key":
-		return false
-	case name == "value", slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) }):
-		return true
-	}
-	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(words, func(typed string) bool {
-		return slices.ContainsFunc(misspeltWords, func(w string) bool {
-			return isSlip(typed, w) && (w != "key" || len(words) > 1)
-		})
-	})
-}
-
-// isSlip reports whether a word is another with one letter wrong, missing or too
-// many, or with two neighbours swapped.
-func isSlip(typed, meant string) bool {
-	short, long := typed, meant
-	if len(short) > len(long) {
-		short, long = long, short
-	}
-	i := 0
-	for i < len(short) && short[i] == long[i] {
-		i++
-	}
-	short, long = short[i:], long[i:]
-	switch {
-	case len(long) == len(short)+1:
-		return short == long[1:]
-	case len(long) != len(short) || long == "":
-		return false
-	case short[1:] == long[1:]:
-		return true
-	}
-	return len(short) > 1 && short[0] == long[1] && short[1] == long[0] && short[2:] == long[2:]
-}
-
-// isCount reports whether a name counts tokens, and the value is a number.
-func isCount(name, value string) bool {
-	return strings.HasSuffix(strings.ToLower(name), "tokens") && value != "" && strings.Trim(value, "0123456789.") == ""
 }
 
 // span is a part of a line.
@@ -251,88 +193,6 @@ func lastOf(m []int) int {
 		end = max(end, m[i])
 	}
 	return end
-}
-
-// valueEnd is where the scalar ends that begins at an index. It errs toward a
-// later end. A mapping, a list or the sign of a block is no scalar.
-func valueEnd(line string, start int) int {
-	rest := line[start:]
-	if rest == "" || strings.ContainsRune("{[|>#", rune(rest[0])) {
-		return start
-	}
-	if q := rest[0]; q == '"' || q == '\'' {
-		return start + quotedEnd(rest, q)
-	}
-	if q := openQuote(line[:start]); q != 0 {
-		return start + strings.IndexByte(rest+string(q), q)
-	}
-	if isFlow(line[:start]) {
-		if i := strings.IndexAny(rest, ",}]"); i >= 0 {
-			return start + i
-		}
-	}
-	if i := strings.Index(rest, " #"); i >= 0 {
-		return start + i
-	}
-	return len(line)
-}
-
-// valueEndInJSON is where a value of a JSON document ends that begins at an
-// index. It errs toward a later end. An object is no value: its own keys are
-// judged.
-func valueEndInJSON(line string, start int) int {
-	rest := line[start:]
-	quote := quoteInJSON().FindString(rest)
-	switch {
-	case quote != "":
-		for i := len(quote); i+len(quote) <= len(rest); i++ {
-			if rest[i-1] != '\\' && strings.HasPrefix(rest[i:], quote) {
-				return start + i + len(quote)
-			}
-		}
-		return len(line)
-	case strings.HasPrefix(rest, "["):
-		if i := strings.IndexByte(rest, ']'); i >= 0 {
-			return start + i + 1
-		}
-		return len(line)
-	case strings.HasPrefix(rest, "{"):
-		return start
-	}
-	if i := strings.IndexAny(rest, " ,}]\"'\\"); i >= 0 {
-		return start + i
-	}
-	return len(line)
-}
-
-// quotedEnd is where a quoted scalar ends, its quotes included.
-func quotedEnd(s string, q byte) int {
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && q == '"':
-			i++
-		case s[i] == q && q == '\'' && i+1 < len(s) && s[i+1] == q:
-			i++
-		case s[i] == q:
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
-// openQuote is the quote that is open at the end of a text, 0 when none is.
-func openQuote(s string) (open byte) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case open == '"' && c == '\\':
-			i++
-		case open != 0 && c == open:
-			open = 0
-		case open == 0 && (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" \t,:[{=-", s[i-1]) >= 0):
-			open = c
-		}
-	}
-	return open
 }
 
 // isFlow reports whether a mapping or a list in flow style is open at the end of

@@ -6,7 +6,6 @@
 package apirules
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -44,46 +43,32 @@ type server struct {
 	spaces   atomic.Int32
 }
 
-// shared starts once, when the first test asks for it.
-var shared = sync.OnceValues(func() (*server, error) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		return nil, skipped{err}
+var (
+	shared = localcluster.Shared{APIServer: true}
+	// connected is how all tests reach it.
+	connected struct {
+		once   sync.Once
+		server *server
+		err    error
 	}
-	c, err := localcluster.Start(context.Background(), bin)
-	if err != nil {
-		return nil, err
-	}
-	stop = c.Stop
-	s := &server{config: c.Config}
-	s.config.WarningHandler = &s.warnings
-	s.Interface, err = dynamic.NewForConfig(s.config)
-	return s, err
-})
+)
 
-type skipped struct{ error }
-
-var stop = func() error { return nil }
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 // newServer returns the shared server with all CustomResourceDefinitions.
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s, err := shared()
-	if errors.As(err, &skipped{}) {
-		t.Skip(err)
+	c := shared.Get(t)
+	connected.once.Do(func() {
+		s := &server{config: c.Config}
+		s.config.WarningHandler = &s.warnings
+		s.Interface, connected.err = dynamic.NewForConfig(s.config)
+		connected.server = s
+	})
+	if connected.err != nil {
+		t.Fatal(connected.err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := connected.server
 	for _, text := range v1.CRDs() {
 		s.install(t, parse(t, text))
 	}

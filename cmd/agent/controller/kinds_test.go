@@ -9,29 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	v1 "gpustack.ai/mdc/compiler/api/v1"
-
 	"gpustack.ai/mdc/cmd/agent/localcluster"
 )
 
 // TestKindsServedLate: an agent needs no kind of another operator, and reads one
 // as soon as it is served.
 func TestKindsServedLate(t *testing.T) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		t.Skip(err)
-	}
-	c, err := localcluster.Start(t.Context(), bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := localcluster.ForTest(t)
 	own := func(name string) bool { return strings.Contains(name, "modeldeployments") }
-	if err := installCRDs(c.Config, own); err != nil {
+	if err := installCRDs(c, own); err != nil {
 		t.Fatal(err)
 	}
 	w := worldOn(t, c.Config)
@@ -39,13 +25,7 @@ func TestKindsServedLate(t *testing.T) {
 	w.apply(w.compile(strings.Replace(ten, "10", "1", 1), typeFact))
 	w.until("the queue is missed", func() bool { return len(w.events("RenderFailed")) == 1 })
 
-	others := map[string][]byte{}
-	for name, text := range v1.CRDs() {
-		if !own(name) {
-			others[name] = text
-		}
-	}
-	if err := install(c.Config, others); err != nil {
+	if err := c.ApplyYAML(t.Context(), ownCRDs(func(name string) bool { return !own(name) })); err != nil {
 		t.Fatal(err)
 	}
 	w.typeOf("12.9")

@@ -19,6 +19,7 @@ import (
 
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
 // The reasons of events.
@@ -85,11 +86,11 @@ func roleNotes(v *observe.View, r *observe.Role) (out []note) {
 	template := object("PodTemplate", namespace, r.TemplateNames()[0])
 	if f := r.Fault; f.Reason != "" {
 		reason := eventRenderFailed
-		if f.Reason == observe.ReasonTenantMismatch {
+		if f.Reason == report.ReasonTenantMismatch {
 			reason = eventTenantMismatch
 		}
 		patience := time.Duration(0)
-		if f.Reason == observe.ReasonStale || f.Reason == observe.ReasonNotCompiled {
+		if f.Reason == report.ReasonStale || f.Reason == report.ReasonNotCompiled {
 			patience = applied
 		}
 		out = append(out, note{

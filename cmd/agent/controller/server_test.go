@@ -6,13 +6,11 @@
 package controller
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +24,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -38,7 +35,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
@@ -50,95 +46,38 @@ import (
 // patience is how long a test waits for something that takes no time.
 const patience = 30 * time.Second
 
-// skipped is why there is no server.
-type skipped struct{ error }
+// shared is one API server for all tests.
+var shared = localcluster.Shared{APIServer: true}
 
-var stop = func() error { return nil }
-
-// shared is one API server for all tests, started when the first asks for it.
-var shared = sync.OnceValues(func() (*rest.Config, error) {
-	bin, err := localcluster.Tools()
-	if err != nil {
-		return nil, skipped{err}
-	}
-	c, err := localcluster.Start(context.Background(), bin)
-	if err != nil {
-		return nil, err
-	}
-	stop = c.Stop
-	return c.Config, installCRDs(c.Config, func(string) bool { return true })
-})
+// installed installs all kinds on it, once.
+var installed struct {
+	once sync.Once
+	err  error
+}
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
+	os.Exit(shared.Run(m))
 }
 
 // installCRDs installs Kueue's CustomResourceDefinitions and those of this
 // project that are chosen.
-func installCRDs(cfg *rest.Config, chosen func(name string) bool) error {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
-	if err != nil {
+func installCRDs(c *localcluster.Cluster, chosen func(name string) bool) error {
+	ctx := context.Background()
+	if err := c.InstallKueueAPI(ctx); err != nil {
 		return err
 	}
-	texts := map[string][]byte{}
+	return c.ApplyYAML(ctx, ownCRDs(chosen))
+}
+
+func ownCRDs(chosen func(name string) bool) []byte {
+	var texts [][]byte
 	for name, text := range v1.CRDs() {
 		if chosen(name) {
-			texts[name] = text
+			texts = append(texts, text)
 		}
 	}
-	for _, name := range []string{"workloads", "localqueues", "clusterqueues", "resourceflavors", "admissionchecks"} {
-		file := filepath.Join(strings.TrimSpace(string(dir)), "config/components/crd/bases/kueue.x-k8s.io_"+name+".yaml")
-		if texts[name], err = os.ReadFile(file); err != nil {
-			return err
-		}
-	}
-	return install(cfg, texts)
-}
-
-func install(cfg *rest.Config, texts map[string][]byte) error {
-	c, err := client.New(cfg, client.Options{})
-	if err != nil {
-		return err
-	}
-	var crds []*unstructured.Unstructured
-	for _, text := range texts {
-		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(text, &u.Object); err != nil {
-			return err
-		}
-		if err := c.Create(context.Background(), u); err != nil {
-			return err
-		}
-		crds = append(crds, u)
-	}
-	for _, u := range crds {
-		if err := established(c, u); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func established(c client.Client, crd *unstructured.Unstructured) error {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err := c.Get(context.Background(), client.ObjectKeyFromObject(crd), crd); err != nil {
-			return err
-		}
-		conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
-		if slices.ContainsFunc(conditions, func(c any) bool {
-			m, _ := c.(map[string]any)
-			return m["type"] == "Established" && m["status"] == "True"
-		}) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is not established", crd.GetName())
+	return bytes.Join(texts, []byte("\n---\n"))
 }
 
 // world is a namespace of its own on the shared server, and an agent that works
@@ -204,14 +143,12 @@ func (w *world) run(configure ...func(*world, *rest.Config)) {
 
 func emptyWorld(t *testing.T) *world {
 	t.Helper()
-	cfg, err := shared()
-	if errors.As(err, &skipped{}) {
-		t.Skip(err)
+	c := shared.Get(t)
+	installed.once.Do(func() { installed.err = installCRDs(c, func(string) bool { return true }) })
+	if installed.err != nil {
+		t.Fatal(installed.err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return worldOn(t, cfg)
+	return worldOn(t, c.Config)
 }
 
 func worldOn(t *testing.T, cfg *rest.Config) *world {

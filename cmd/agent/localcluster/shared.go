@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Shared is a whole cluster that the tests of a package share. It starts when
-// the first of them asks for it:
+// Shared is a cluster that the tests of a package share. It starts when the first
+// of them asks for it:
 //
 //	var shared localcluster.Shared
 //
@@ -24,6 +24,9 @@ import (
 //
 // Tests keep apart by namespaces, pools and nodes of their own.
 type Shared struct {
+	// APIServer: it is an API server and nothing else.
+	APIServer bool
+
 	once    sync.Once
 	cluster *Cluster
 	err     error
@@ -39,11 +42,15 @@ type TB interface {
 // Get returns the cluster. The test is skipped if its programs were not built.
 func (s *Shared) Get(t TB) *Cluster {
 	t.Helper()
-	bin, err := AllTools()
+	tools, start := AllTools, StartAll
+	if s.APIServer {
+		tools, start = Tools, Start
+	}
+	bin, err := tools()
 	if err != nil {
 		t.Skip(err)
 	}
-	s.once.Do(func() { s.cluster, s.err = StartAll(context.Background(), bin) })
+	s.once.Do(func() { s.cluster, s.err = start(context.Background(), bin) })
 	if s.err != nil {
 		t.Fatal(s.err)
 	}

@@ -6,7 +6,6 @@ package observe
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,13 +17,7 @@ import (
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
-)
-
-// Kueue notes on a Pod why it ends it; of these reasons the Pod was evicted,
-// which is the only trace once its Workload is gone.
-const (
-	conditionTerminationTarget corev1.PodConditionType = "TerminationTarget"
-	reasonEvictedPrefix        string                  = "WorkloadEvictedDueTo"
+	"gpustack.ai/mdc/cmd/agent/joint"
 )
 
 // IsOwn reports whether a Pod is one of the deployment's: the labels alone can
@@ -68,16 +61,10 @@ func podOf(p *corev1.Pod, lost func(node string) bool) converge.Pod {
 		Held:     slices.Contains(p.Finalizers, podconstants.PodFinalizer),
 		NodeLost: p.Spec.NodeName != "" && lost(p.Spec.NodeName),
 	}
+	evicted, _ := joint.PreemptedBy(p)
+	out.Preempted = evicted != nil
 	for _, c := range p.Status.Conditions {
-		if c.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch c.Type {
-		case corev1.PodReady:
-			out.Ready = true
-		case conditionTerminationTarget:
-			out.Preempted = strings.HasPrefix(c.Reason, reasonEvictedPrefix)
-		}
+		out.Ready = out.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	}
 	return out
 }

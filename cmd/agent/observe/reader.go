@@ -53,7 +53,7 @@ type View struct {
 	// Chain is the store it is attached to.
 	Chain Chain
 	// Weights says why no Pod may be made of its ModelArtifact; empty: none.
-	Weights Fault
+	Weights report.Fault
 	// Affinity is where its weights can be mounted; nil is anywhere. Only
 	// ReadLive fills it in.
 	Affinity *corev1.NodeSelector
@@ -69,20 +69,6 @@ type View struct {
 	lost   func(node string) bool
 	parked map[types.UID]bool
 }
-
-// Fault is something that keeps a template from being used, or weights from
-// being delivered.
-type Fault struct{ Reason, Message string }
-
-// The reasons of faults of templates.
-const (
-	ReasonNotCompiled      = report.ReasonNotCompiled
-	ReasonStale            = report.ReasonStale
-	ReasonTenantMismatch   = report.ReasonTenantMismatch
-	ReasonUnknownLateValue = report.ReasonUnknownLateValue
-	ReasonMissingLateValue = report.ReasonMissingLateValue
-	ReasonTemplateInvalid  = report.ReasonTemplateInvalid
-)
 
 // Read returns a view from the cache. An error means that something could not
 // be read, so that nothing may be concluded.

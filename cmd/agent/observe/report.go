@@ -85,7 +85,7 @@ func (v *View) reportRole(r *Role, o Outcome) report.Role {
 	out := report.Role{
 		Name:    r.Spec.Name,
 		Stale:   r.Stale,
-		Fault:   report.Fault(r.Fault),
+		Fault:   r.Fault,
 		Service: func(n int32) string { return replica.InstanceName(md.Name, r.Spec.Name, n) },
 		NoImage: r.lacks(replica.LateRuntimeVersion),
 	}
@@ -132,7 +132,7 @@ func (v *View) rendered(i int) *render.Role {
 
 // lacks reports whether the role cannot be used for want of a value.
 func (r *Role) lacks(name replica.LateName) bool {
-	if r.Fault.Reason != ReasonMissingLateValue || r.Late[name] != "" {
+	if r.Fault.Reason != report.ReasonMissingLateValue || r.Late[name] != "" {
 		return false
 	}
 	entries, err := replica.ParseLate(r.full)
@@ -278,7 +278,7 @@ func (v *View) reportWeights() report.Weights {
 	if ref == nil {
 		return report.Weights{}
 	}
-	out := report.Weights{Artifact: ref.Name, Blocked: report.Fault(v.Weights)}
+	out := report.Weights{Artifact: ref.Name, Blocked: v.Weights}
 	a := v.artifact
 	if a == nil {
 		return out

@@ -142,7 +142,7 @@ func TestReport(t *testing.T) {
 	}
 	v.Roles = []*Role{
 		{Spec: &md.Spec.Roles[0], view: v, full: template},
-		{Spec: &md.Spec.Roles[1], view: v, Stale: true, Fault: Fault{ReasonNotCompiled, "compile"}},
+		{Spec: &md.Spec.Roles[1], view: v, Stale: true, Fault: report.Fault{Reason: report.ReasonNotCompiled, Message: "compile"}},
 	}
 	whole, half := converge.Create{Role: "decode", Ordinal: 0}, converge.Create{Role: "decode", Ordinal: 1}
 	in := v.Report(Outcome{

@@ -17,6 +17,7 @@ import (
 	"gpustack.ai/mdc/compiler/replica"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
 // Role is one declared role and what its Pods are made of.
@@ -33,7 +34,7 @@ type Role struct {
 	// Stale: the template was compiled from another spec.
 	Stale bool
 	// Fault is what is wrong with the template; empty: nothing.
-	Fault Fault
+	Fault report.Fault
 	// Pins are values that were compiled in and that the cluster has otherwise.
 	Pins []Pin
 	// TenantNotSeparated: it names a tenant to a store that keeps none apart.
@@ -105,7 +106,7 @@ func (r *Role) judge(templates map[string]*corev1.PodTemplate) {
 	for i, name := range r.TemplateNames() {
 		t := templates[name]
 		if t == nil {
-			r.Fault = Fault{ReasonNotCompiled, fmt.Sprintf("PodTemplate %q is missing; compile the deployment with \"mdc build\" and apply what it prints", name)}
+			r.Fault = report.Fault{Reason: report.ReasonNotCompiled, Message: fmt.Sprintf("PodTemplate %q is missing; compile the deployment with \"mdc build\" and apply what it prints", name)}
 			return
 		}
 		if i == 0 {
@@ -120,17 +121,17 @@ func (r *Role) judge(templates map[string]*corev1.PodTemplate) {
 			continue
 		}
 		if message := r.misfit(t); message != "" {
-			r.Fault = Fault{ReasonTemplateInvalid, message}
+			r.Fault = report.Fault{Reason: report.ReasonTemplateInvalid, Message: message}
 			return
 		}
 		if message := r.tenantFault(t); message != "" {
-			r.Fault = Fault{ReasonTenantMismatch, fmt.Sprintf("PodTemplate %q: %s; nothing is created from it", t.Name, message)}
+			r.Fault = report.Fault{Reason: report.ReasonTenantMismatch, Message: fmt.Sprintf("PodTemplate %q: %s; nothing is created from it", t.Name, message)}
 			return
 		}
 	}
 	r.TenantNotSeparated = r.hasVariant() && !r.view.Chain.separates() && namesTenant(&r.full.Template)
 	if r.Stale {
-		r.Fault = Fault{ReasonStale, fmt.Sprintf("PodTemplate %q was compiled from another spec than the live one; compile again with \"mdc build\" and apply what it prints", r.full.Name)}
+		r.Fault = report.Fault{Reason: report.ReasonStale, Message: fmt.Sprintf("PodTemplate %q was compiled from another spec than the live one; compile again with \"mdc build\" and apply what it prints", r.full.Name)}
 	}
 }
 
@@ -189,16 +190,16 @@ func (r *Role) tenantFault(t *corev1.PodTemplate) string {
 
 // bind notes which values are missing that a Pod made now would need.
 func (r *Role) bind() {
-	if r.Fault.Reason != "" && r.Fault.Reason != ReasonStale {
+	if r.Fault.Reason != "" && r.Fault.Reason != report.ReasonStale {
 		return
 	}
 	t := r.template(!r.view.Chain.resolved())
 	missing, err := r.missing(t)
 	switch {
 	case err != nil:
-		r.Fault = Fault{ReasonUnknownLateValue, err.Error()}
+		r.Fault = report.Fault{Reason: report.ReasonUnknownLateValue, Message: err.Error()}
 	case len(missing) > 0:
-		r.Fault = Fault{ReasonMissingLateValue, fmt.Sprintf("PodTemplate %q cannot be used yet: %s", t.Name, strings.Join(missing, "; "))}
+		r.Fault = report.Fault{Reason: report.ReasonMissingLateValue, Message: fmt.Sprintf("PodTemplate %q cannot be used yet: %s", t.Name, strings.Join(missing, "; "))}
 	}
 }
 
@@ -227,9 +228,9 @@ func (r *Role) state() converge.Template {
 	switch r.Fault.Reason {
 	case "":
 		return converge.InSync
-	case ReasonStale:
+	case report.ReasonStale:
 		return converge.Stale
-	case ReasonNotCompiled:
+	case report.ReasonNotCompiled:
 		return converge.NotCompiled
 	}
 	return converge.Unstampable

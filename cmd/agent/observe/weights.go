@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
 // Why weights do not arrive.
@@ -47,26 +49,26 @@ func (r *Reader) readWeights(ctx context.Context, v *View) (err error) {
 	return err
 }
 
-func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (Fault, error) {
+func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (report.Fault, error) {
 	a, err := get[v1.ModelArtifact](ctx, r, client.ObjectKey{Namespace: v.Deployment.Namespace, Name: name})
 	v.artifact = a
 	if a == nil {
-		return Fault{ReasonArtifactNotFound, fmt.Sprintf("ModelArtifact %q does not exist", name)}, err
+		return report.Fault{Reason: ReasonArtifactNotFound, Message: fmt.Sprintf("ModelArtifact %q does not exist", name)}, err
 	}
 	if message := unresolved(a); message != "" {
-		return Fault{ReasonArtifactNotResolved, message}, nil
+		return report.Fault{Reason: ReasonArtifactNotResolved, Message: message}, nil
 	}
 	for _, role := range v.Roles {
 		if role.full == nil {
 			continue
 		}
 		if message := otherRevision(a, &role.full.Template); message != "" {
-			return Fault{ReasonArtifactNotResolved, message}, nil
+			return report.Fault{Reason: ReasonArtifactNotResolved, Message: message}, nil
 		}
 		if usesModelDriver(&role.full.Template) {
 			driver, err := get[storagev1.CSIDriver](ctx, r, client.ObjectKey{Name: modelDriver})
 			if driver == nil {
-				return Fault{ReasonNodeDeliveryUnavailable, fmt.Sprintf("CSIDriver %q does not exist", modelDriver)}, err
+				return report.Fault{Reason: ReasonNodeDeliveryUnavailable, Message: fmt.Sprintf("CSIDriver %q does not exist", modelDriver)}, err
 			}
 		}
 	}
@@ -91,18 +93,18 @@ func delivery(a *v1.ModelArtifact, roles []*Role) v1.Delivery {
 
 // undeliverable says what of an artifact an engine that downloads for itself
 // would ignore.
-func undeliverable(a *v1.ModelArtifact, how v1.Delivery) Fault {
+func undeliverable(a *v1.ModelArtifact, how v1.Delivery) report.Fault {
 	if how != v1.DeliveryEngine {
-		return Fault{}
+		return report.Fault{}
 	}
 	const remedy = "compile with the Setting model-artifact-delivery-mode set to Node"
 	switch {
 	case len(a.Spec.AllowPatterns)+len(a.Spec.IgnorePatterns) > 0:
-		return Fault{ReasonFilterNeedsNodeDelivery, fmt.Sprintf("ModelArtifact %q filters files, and an engine that downloads for itself takes them all; %s", a.Name, remedy)}
+		return report.Fault{Reason: ReasonFilterNeedsNodeDelivery, Message: fmt.Sprintf("ModelArtifact %q filters files, and an engine that downloads for itself takes them all; %s", a.Name, remedy)}
 	case a.Spec.ExpectedDigest != "", a.Status.Resolved != nil && a.Status.Resolved.DigestSource == "Expected":
-		return Fault{ReasonAnchorNeedsNodeDelivery, fmt.Sprintf("ModelArtifact %q expects a digest, and an engine that downloads for itself verifies none; %s", a.Name, remedy)}
+		return report.Fault{Reason: ReasonAnchorNeedsNodeDelivery, Message: fmt.Sprintf("ModelArtifact %q expects a digest, and an engine that downloads for itself verifies none; %s", a.Name, remedy)}
 	}
-	return Fault{}
+	return report.Fault{}
 }
 
 // unresolved says why the source of an artifact is not known to be there.
@@ -148,10 +150,10 @@ func usesModelDriver(t *corev1.PodTemplateSpec) bool {
 }
 
 // claimFault judges a claim that holds the weights.
-func (r *Reader) claimFault(ctx context.Context, v *View, name string) (Fault, error) {
+func (r *Reader) claimFault(ctx context.Context, v *View, name string) (report.Fault, error) {
 	claim, err := get[corev1.PersistentVolumeClaim](ctx, r, client.ObjectKey{Namespace: v.Deployment.Namespace, Name: name})
 	if claim == nil {
-		return Fault{ReasonClaimNotBound, fmt.Sprintf("PersistentVolumeClaim %q does not exist", name)}, err
+		return report.Fault{Reason: ReasonClaimNotBound, Message: fmt.Sprintf("PersistentVolumeClaim %q does not exist", name)}, err
 	}
 	pods := int32(0)
 	for _, role := range v.Roles {
@@ -161,23 +163,23 @@ func (r *Reader) claimFault(ctx context.Context, v *View, name string) (Fault, e
 		return m == corev1.ReadOnlyMany || m == corev1.ReadWriteMany
 	})
 	if pods > 1 && !shared {
-		return Fault{ReasonAccessModeConflict, fmt.Sprintf("PersistentVolumeClaim %q is for one node (%v) and %d Pods mount it; use one with ReadOnlyMany or ReadWriteMany", name, claim.Spec.AccessModes, pods)}, nil
+		return report.Fault{Reason: ReasonAccessModeConflict, Message: fmt.Sprintf("PersistentVolumeClaim %q is for one node (%v) and %d Pods mount it; use one with ReadOnlyMany or ReadWriteMany", name, claim.Spec.AccessModes, pods)}, nil
 	}
 	if claim.Status.Phase == corev1.ClaimBound {
 		v.volume = claim.Spec.VolumeName
-		return Fault{}, nil
+		return report.Fault{}, nil
 	}
 	if claim.Status.Phase == corev1.ClaimPending && claim.Spec.StorageClassName != nil {
 		class, err := get[storagev1.StorageClass](ctx, r, client.ObjectKey{Name: *claim.Spec.StorageClassName})
 		if err != nil {
-			return Fault{}, err
+			return report.Fault{}, err
 		}
 		if class != nil && class.Provisioner != noProvisioner && class.VolumeBindingMode != nil &&
 			*class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer {
-			return Fault{}, nil // the first Pod brings it about
+			return report.Fault{}, nil // the first Pod brings it about
 		}
 	}
-	return Fault{ReasonClaimNotBound, fmt.Sprintf("PersistentVolumeClaim %q is %s", name, claim.Status.Phase)}, nil
+	return report.Fault{Reason: ReasonClaimNotBound, Message: fmt.Sprintf("PersistentVolumeClaim %q is %s", name, claim.Status.Phase)}, nil
 }
 
 // volumeAffinity is where a volume can be mounted; nil is anywhere.
