@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,11 +18,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 )
@@ -199,9 +199,10 @@ type shelf struct {
 	absent bool
 
 	mu      sync.Mutex
-	objects map[types.UID]*unstructured.Unstructured
-	version string
-	err     error
+	objects []*unstructured.Unstructured
+	// followed has the objects as the cluster has them, once it has them all.
+	followed cache.SharedInformer
+	err      error
 }
 
 // read reads all objects.
@@ -214,15 +215,10 @@ func (s *shelf) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects := map[types.UID]*unstructured.Unstructured{}
 	for i := range list.Items {
-		o := &list.Items[i]
-		o.SetManagedFields(nil) // of no use to a reader
-		objects[o.GetUID()] = o
+		list.Items[i].SetManagedFields(nil)
+		s.objects = append(s.objects, &list.Items[i])
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.objects, s.version = objects, list.GetResourceVersion()
 	return nil
 }
 
@@ -230,99 +226,77 @@ func (s *shelf) read(ctx context.Context) error {
 func (s *shelf) list() []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.objects), func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(
-			strings.Compare(a.GetNamespace(), b.GetNamespace()),
-			strings.Compare(a.GetName(), b.GetName()),
-			strings.Compare(string(a.GetUID()), string(b.GetUID())),
-		)
+	objects := slices.Clone(s.objects)
+	if s.followed != nil && s.followed.HasSynced() {
+		objects = objects[:0]
+		for _, o := range s.followed.GetStore().List() {
+			objects = append(objects, o.(*unstructured.Unstructured))
+		}
+	}
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
 	})
+	return objects
+}
+
+// follow keeps the objects as the cluster has them, until the context ends.
+func (s *shelf) follow(ctx context.Context, changed func()) {
+	note := func(err error) {
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			return // they are listed again at once
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if (err == nil) != (s.err == nil) {
+			changed()
+		}
+		s.err = err
+	}
+	selected := func(o metav1.ListOptions) metav1.ListOptions {
+		o.LabelSelector, o.FieldSelector = s.options.LabelSelector, s.options.FieldSelector
+		return o
+	}
+	informer := cache.NewSharedInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := s.resource.List(ctx, selected(o))
+			note(err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			w, err := s.resource.Watch(ctx, selected(o))
+			note(err)
+			return w, err
+		},
+	}, s.resource), &unstructured.Unstructured{}, 0)
+	err := errors.Join(
+		informer.SetTransform(func(o any) (any, error) {
+			if u, ok := o.(*unstructured.Unstructured); ok {
+				u.SetManagedFields(nil) // of no use to a reader
+			}
+			return o, nil
+		}),
+		// What fails is told with what is shown, and not in a log.
+		informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { note(err) }),
+	)
+	if err == nil {
+		_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(any) { changed() },
+			UpdateFunc: func(any, any) { changed() },
+			DeleteFunc: func(any) { changed() },
+		})
+	}
+	if err != nil { // only of an informer that runs
+		note(err)
+		return
+	}
+	s.mu.Lock()
+	s.followed = informer
+	s.mu.Unlock()
+	informer.RunWithContext(ctx)
 }
 
 func (s *shelf) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
-}
-
-func (s *shelf) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = err
-}
-
-// follow keeps the objects as the cluster has them, until the context ends.
-func (s *shelf) follow(ctx context.Context, changed func()) {
-	const least, most = time.Second, 30 * time.Second
-	pause := least
-	for ctx.Err() == nil {
-		err := s.watch(ctx, changed)
-		if err == nil { // the server ends a watch from time to time
-			pause = least
-			continue
-		}
-		if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-			s.fail(err)
-			changed()
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(pause):
-			}
-			pause = min(2*pause, most)
-		}
-		if err := s.read(ctx); err != nil {
-			s.fail(err)
-		}
-		changed()
-	}
-}
-
-// watch takes in what happens until the server ends the watch.
-func (s *shelf) watch(ctx context.Context, changed func()) error {
-	options := s.options
-	options.ResourceVersion, options.AllowWatchBookmarks = s.version, true
-	w, err := s.resource.Watch(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	if s.failure() != nil {
-		s.fail(nil)
-		changed()
-	}
-	began := time.Now()
-	for e := range w.ResultChan() {
-		if e.Type == watch.Error {
-			return apierrors.FromObject(e.Object)
-		}
-		o, ok := e.Object.(*unstructured.Unstructured)
-		if !ok {
-			return fmt.Errorf("watch %ss: what came is a %T", s.kind, e.Object)
-		}
-		if s.take(e.Type, o) {
-			changed()
-		}
-	}
-	if time.Since(began) < time.Second && ctx.Err() == nil {
-		return errors.New("the server ends every watch at once")
-	}
-	return nil
-}
-
-// take takes in one event and reports whether anything is different.
-func (s *shelf) take(event watch.EventType, o *unstructured.Unstructured) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.version = o.GetResourceVersion()
-	switch event {
-	case watch.Added, watch.Modified:
-		o.SetManagedFields(nil)
-		s.objects[o.GetUID()] = o
-	case watch.Deleted:
-		delete(s.objects, o.GetUID())
-	default:
-		return false
-	}
-	return true
 }
