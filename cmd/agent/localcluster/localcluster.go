@@ -197,10 +197,14 @@ func untilReady(ctx context.Context, programs []*process, ask func(context.Conte
 		if err == nil {
 			return nil
 		}
+		var ended []error
 		for _, p := range programs {
 			if p.ended() {
-				return p.failure("ended before the cluster was ready")
+				ended = append(ended, p.failure("ended before the cluster was ready"))
 			}
+		}
+		if len(ended) > 0 {
+			return errors.Join(ended...)
 		}
 		select {
 		case <-ctx.Done():

@@ -83,20 +83,29 @@ func TestStop(t *testing.T) {
 
 // TestStartFails: a program that ends at once is reported with its last words.
 func TestStartFails(t *testing.T) {
-	bin := t.TempDir()
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho no $0 today\nexit 1\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := Start(t.Context(), bin)
-	if err == nil || !strings.Contains(err.Error(), "etcd ended before") || !strings.Contains(err.Error(), "etcd today") {
-		t.Errorf("error %v", err)
-	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	const (
+		fails = "#!/bin/sh\necho no ${0##*/} today\nexit 1\n"
+		runs  = "#!/bin/sh\nexec sleep 600\n"
+	)
+	for name, test := range map[string]struct{ etcd, server, want string }{
+		"etcd":   {fails, runs, "etcd ended before the cluster was ready:\nno etcd today"},
+		"server": {runs, fails, "kube-apiserver ended before the cluster was ready:\nno kube-apiserver today"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin, temp := t.TempDir(), t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			for program, script := range map[string]string{"etcd": test.etcd, "kube-apiserver": test.server} {
+				if err := os.WriteFile(filepath.Join(bin, program), []byte(script), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Start(t.Context(), bin); err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
 	}
 }
 
