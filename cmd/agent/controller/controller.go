@@ -63,6 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	memory.markDeleted(view, r.Now())
 	view.Observation.NamespaceTerminating = memory.namespaceTerminating
 	plan, err := r.decide(ctx, view)
 	if err != nil {
@@ -71,6 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	memory.holdBack(&plan, r.Now())
 	done := r.Actor.Do(ctx, view, &plan)
 	memory.noteCreates(plan.Creates, done.Failed, r.Now())
+	memory.noteDeletes(done.Deleted)
 	memory.namespaceTerminating = memory.namespaceTerminating || done.NamespaceTerminating
 	tell := r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
 	if !done.Released {

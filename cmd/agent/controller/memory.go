@@ -4,15 +4,18 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
+	"gpustack.ai/mdc/cmd/agent/observe"
 )
 
 // memory is what one pass remembers for the next. Losing it costs no more than
@@ -31,6 +34,8 @@ type memory struct {
 	// before, which the cache may still show.
 	written   *v1.ModelDeployment
 	overtaken []string
+	// deleted are the UIDs of Pods whose deletion the cache may not show yet.
+	deleted map[string]bool
 }
 
 // upToDate returns what the last pass has written while the cache shows what was
@@ -49,6 +54,24 @@ func (m *memory) noteWrites(found, left *v1.ModelDeployment) {
 		m.written, m.overtaken = left, append(m.overtaken, found.ResourceVersion)
 	}
 }
+
+// markDeleted shows the Pods that earlier passes have deleted as such while the
+// cache does not: they need no second delete, and serve no more.
+func (m *memory) markDeleted(v *observe.View, now time.Time) {
+	lagging := map[string]bool{}
+	for i := range v.Pods {
+		p := &v.Pods[i]
+		if uid := string(p.UID); m.deleted[uid] && p.DeletionTimestamp == nil {
+			lagging[uid] = true
+			p.DeletionTimestamp = &metav1.Time{Time: now}
+			v.Observation.Pods[i].Deleting = true
+		}
+	}
+	m.deleted = lagging
+}
+
+// noteDeletes remembers the Pods that a pass has deleted.
+func (m *memory) noteDeletes(deleted map[string]bool) { maps.Copy(m.deleted, deleted) }
 
 // instance is one replica of a role.
 type instance struct {

@@ -8,11 +8,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
+	"gpustack.ai/mdc/cmd/agent/observe"
 )
 
 // TestUpToDate: a cache that lags behind the agent's own writes is not believed,
@@ -37,6 +40,52 @@ func TestUpToDate(t *testing.T) {
 			t.Errorf("cached %s: used %s, want %s", step.cached, got.ResourceVersion, step.used)
 		}
 		m.noteWrites(got, version(step.left))
+	}
+}
+
+// TestMarkDeleted: a Pod that was deleted is not taken for one that serves while
+// the cache lags, and one of the same name is another one.
+func TestMarkDeleted(t *testing.T) {
+	m, now := &memory{}, time.Now()
+	pass := func(pods ...corev1.Pod) (left []string) {
+		v := &observe.View{Pods: pods}
+		for i := range pods {
+			v.Observation.Pods = append(v.Observation.Pods, converge.Pod{Deleting: pods[i].DeletionTimestamp != nil})
+		}
+		m.markDeleted(v, now)
+		for i, p := range v.Pods {
+			if (p.DeletionTimestamp != nil) != v.Observation.Pods[i].Deleting {
+				t.Errorf("%s: deleted %v, and decided on as %v", p.UID, p.DeletionTimestamp, v.Observation.Pods[i].Deleting)
+			}
+			if p.DeletionTimestamp != nil {
+				left = append(left, string(p.UID))
+			}
+		}
+		return left
+	}
+	pod := func(uid string) corev1.Pod {
+		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: types.UID(uid)}}
+	}
+	leaving := pod("a")
+	leaving.DeletionTimestamp = &metav1.Time{Time: now}
+	for i, step := range []struct {
+		cached []corev1.Pod
+		left   []string
+		delete map[string]bool
+	}{
+		{[]corev1.Pod{pod("a"), pod("b")}, nil, map[string]bool{"a": true}},
+		{[]corev1.Pod{pod("a"), pod("b")}, []string{"a"}, nil},
+		{[]corev1.Pod{pod("a"), pod("b")}, []string{"a"}, map[string]bool{"b": true}},
+		{[]corev1.Pod{leaving, pod("b")}, []string{"a", "b"}, nil},
+		{[]corev1.Pod{pod("c")}, nil, nil},
+	} {
+		if left := pass(step.cached...); !slices.Equal(left, step.left) {
+			t.Errorf("pass %d: %q leave, want %q", i, left, step.left)
+		}
+		m.noteDeletes(step.delete)
+	}
+	if len(m.deleted) > 0 {
+		t.Errorf("remembers %v", m.deleted)
 	}
 }
 
