@@ -37,7 +37,7 @@ fuzz: ## run every fuzz target for FUZZTIME
 	go test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
 	go test -run '^$$' -fuzz '^FuzzPlay$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
 
-cluster-tools: ## build the programs of a local cluster, for the tests that need one; half an hour, once
+cluster-tools: ## build the programs of a local cluster, for the tests that need one; about ten minutes, once
 	go run ./testdata/cluster/build
 
 soak: cluster-tools ## kill the agent fifty times in rollouts and scales, and check its core in full

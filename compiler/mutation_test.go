@@ -27,7 +27,7 @@ import (
 )
 
 // patience is how long each step may take with the largest input.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // survive sends a text through everything a user's file goes through. It fails
 // when that panics, hangs, gives an output together with errors, or gives one

@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -37,7 +36,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"--kubeconfig=" + kubeconfig, "--leader-election-namespace=default"}
-	if err := run(t.Context(), args); err == nil || !strings.Contains(err.Error(), "install the CustomResourceDefinitions") {
+	if err := run(t.Context(), append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0")); err == nil || !strings.Contains(err.Error(), "install the CustomResourceDefinitions") {
 		t.Errorf("without any kind: %v", err)
 	}
 
@@ -47,14 +46,15 @@ func TestRun(t *testing.T) {
 	if err := c.ApplyYAML(t.Context(), v1.ModelDeploymentCRD()); err != nil {
 		t.Fatal(err)
 	}
-	metrics, probes := freeAddress(t), freeAddress(t)
+	free := localcluster.FreeAddresses(t, 2)
+	metrics, probes := free[0], free[1]
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
 		done <- run(ctx, append(args, "--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes))
 	}()
 	for _, url := range []string{"http://" + probes + "/readyz", "http://" + metrics + "/metrics"} {
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			res, err := http.Get(url)
 			if err == nil {
 				res.Body.Close()
@@ -77,14 +77,4 @@ func TestRun(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

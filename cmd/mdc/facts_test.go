@@ -56,7 +56,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	t.Setenv("KUBECONFIG", c.Kubeconfig)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 
 	// Without the kinds all that is missing is named at once.

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -147,9 +146,9 @@ func TestInstallNamespace(t *testing.T) {
 // TestInstall applies what is printed to an API server, in order and at once, and
 // runs the agent with the account that it then has.
 func TestInstall(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
 	c := localcluster.ForTest(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -194,7 +193,7 @@ func TestInstall(t *testing.T) {
 		apply(t, objects)
 		kubeconfig, err := c.KubeconfigAs(ctx, namespace, manifests.Name)
 		must(err)
-		runAgent(ctx, t, c, namespace, deploymentOf(t, objects).Spec.Template.Spec.Containers[0], kubeconfig)
+		runAgent(t, c, namespace, deploymentOf(t, objects).Spec.Template.Spec.Containers[0], kubeconfig)
 	})
 }
 
@@ -232,26 +231,26 @@ func deploymentOf(t *testing.T, objects []*unstructured.Unstructured) *appsv1.De
 
 // runAgent runs the program as its container does, as far as this machine can,
 // until it is ready and leads.
-func runAgent(ctx context.Context, t *testing.T, c *localcluster.Cluster, namespace string, container corev1.Container, kubeconfig string) {
+func runAgent(t *testing.T, c *localcluster.Cluster, namespace string, container corev1.Container, kubeconfig string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "agent")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "gpustack.ai/mdc/cmd/agent").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "gpustack.ai/mdc/cmd/agent").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// Its ports are those of the container, on this machine others.
-	addresses := map[string]string{}
+	addresses, free := map[string]string{}, localcluster.FreeAddresses(t, len(container.Ports))
 	var args []string
 	for _, arg := range container.Args {
-		for _, p := range container.Ports {
+		for i, p := range container.Ports {
 			if flag, ok := strings.CutSuffix(arg, fmt.Sprintf("=:%d", p.ContainerPort)); ok {
-				addresses[p.Name] = freeAddress(t)
+				addresses[p.Name] = free[i]
 				arg = flag + "=" + addresses[p.Name]
 			}
 		}
 		args = append(args, arg)
 	}
 	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, append(args, "--kubeconfig="+kubeconfig, "--leader-election-namespace="+namespace)...)
+	cmd := exec.CommandContext(t.Context(), program, append(args, "--kubeconfig="+kubeconfig, "--leader-election-namespace="+namespace)...)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 40 * time.Second
@@ -264,7 +263,7 @@ func runAgent(ctx context.Context, t *testing.T, c *localcluster.Cluster, namesp
 	for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe} {
 		urls = append(urls, "http://"+addresses[probe.HTTPGet.Port.StrVal]+probe.HTTPGet.Path)
 	}
-	wait, cancel := context.WithTimeout(ctx, time.Minute)
+	wait, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := localcluster.Eventually(wait, "the agent is ready and leads", func(ctx context.Context) error {
 		select {
@@ -320,14 +319,4 @@ func asked(ctx context.Context, url string) error {
 		return fmt.Errorf("%s: status %d", url, res.StatusCode)
 	}
 	return nil
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -109,9 +109,9 @@ subjects: [{kind: ServiceAccount, namespace: team-a, name: reader}]
 
 // TestStatus: on a real API server.
 func TestStatus(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	c := localcluster.ForTest(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

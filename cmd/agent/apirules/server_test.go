@@ -6,6 +6,7 @@
 package apirules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -38,6 +39,7 @@ var (
 // server is the API server that the tests of this package share.
 type server struct {
 	dynamic.Interface
+	cluster  *localcluster.Cluster
 	config   *rest.Config
 	warnings warnings
 	spaces   atomic.Int32
@@ -60,7 +62,7 @@ func newServer(t *testing.T) *server {
 	t.Helper()
 	c := shared.Get(t)
 	connected.once.Do(func() {
-		s := &server{config: c.Config}
+		s := &server{cluster: c, config: c.Config}
 		s.config.WarningHandler = &s.warnings
 		s.Interface, connected.err = dynamic.NewForConfig(s.config)
 		connected.server = s
@@ -98,32 +100,22 @@ func (s *server) install(t *testing.T, crd *unstructured.Unstructured) {
 	if said := s.warnings.take(); len(said) > 0 {
 		t.Errorf("%s: warnings %q", file, said)
 	}
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		got, err := client.Get(t.Context(), crd.GetName(), metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
-		if has(conditions, "NonStructuralSchema") {
-			t.Fatalf("%s: %v", file, conditions)
-		}
-		if has(conditions, "Established") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is not established: %v", file, conditions)
-		}
-		time.Sleep(20 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	if err := s.cluster.Served(ctx, crd.GetName()); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// has reports whether a condition is True.
-func has(conditions []any, kind string) bool {
-	return slices.ContainsFunc(conditions, func(c any) bool {
+	got, err := client.Get(ctx, crd.GetName(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
+	if slices.ContainsFunc(conditions, func(c any) bool {
 		m, _ := c.(map[string]any)
-		return m["type"] == kind && m["status"] == "True"
-	})
+		return m["type"] == "NonStructuralSchema" && m["status"] == "True"
+	}) {
+		t.Fatalf("%s: %v", file, conditions)
+	}
 }
 
 // namespace creates a namespace of its own for a case.

@@ -104,7 +104,7 @@ func (w *world) takeUp() {
 		before := p.DeepCopy()
 		p.Labels["kueue.x-k8s.io/managed"] = "true"
 		p.Finalizers = []string{"kueue.x-k8s.io/managed"}
-		if err := w.Patch(w.Context(), &p, client.MergeFrom(before)); err != nil {
+		if err := w.Patch(w.Context(), &p, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 			w.Fatal(err)
 		}
 	}

@@ -26,6 +26,16 @@ const cached = `{model: {name: Qwen/Qwen3-8B}, engine: {name: vLLM, version: "0.
 
 func configOf(p corev1.Pod) string { return p.Annotations[v1.AnnotationClientConfig] }
 
+// untilCached waits for two Pods that use the store. Those that an agent makes
+// before it sees the store's address are replaced.
+func (w *world) untilCached() {
+	w.Helper()
+	w.until("two Pods that use the store", func() bool {
+		pods := w.pods()
+		return len(pods) == 2 && configOf(pods[0]) != "" && configOf(pods[1]) != ""
+	})
+}
+
 func (w *world) binding() *v1.KVCachePoolBinding {
 	w.Helper()
 	b := &v1.KVCachePoolBinding{}
@@ -223,6 +233,12 @@ func TestLostNode(t *testing.T) {
 	if err := w.Delete(t.Context(), &pod); err != nil {
 		t.Fatal(err)
 	}
+	w.until("the lost Node in the cache", func() bool {
+		cached := &corev1.Node{}
+		err := w.r.Cache.Get(t.Context(), client.ObjectKeyFromObject(node), cached)
+		c := cached.Status.Conditions
+		return err == nil && len(c) == 1 && c[0].Status == corev1.ConditionUnknown
+	})
 	w.passes("m", 2)
 	if len(w.workloads()) != 1 || len(w.pods()) != 1 {
 		t.Fatalf("swept on a lost Node: %v", w.workloads())

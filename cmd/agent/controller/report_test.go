@@ -239,7 +239,7 @@ func TestStatusOfStore(t *testing.T) {
 			}
 		}
 	}
-	w.until("two Pods", func() bool { return len(w.pods()) == 2 })
+	w.untilCached()
 	tells("CacheAttached=Unknown/NoReplicaReady", "DomainRegistered=True/Registered")
 	w.admit()
 	w.serve()

@@ -11,46 +11,37 @@ import (
 	"strings"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/emit"
 
 	"gpustack.ai/mdc/cmd/agent/manifests"
 )
 
 // asAgent gives the agent the rights of its own account and no other.
 func asAgent(w *world, cfg *rest.Config) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mdc-agent"}}
-	role, lease := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	d := yaml.NewYAMLToJSONDecoder(bytes.NewReader(manifests.RBAC))
-	for _, into := range []any{role, lease} {
-		if err := d.Decode(into); err != nil {
+	must := func(err error) {
+		w.Helper()
+		if err != nil {
 			w.Fatal(err)
 		}
 	}
-	role.Name, lease.Namespace = w.namespace, w.namespace
-	subject := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: account.Name}}
-	w.create(account, role, lease,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Subjects: subject,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "lease"}, Subjects: subject,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: lease.Name},
-		})
-	token := &authenticationv1.TokenRequest{}
-	if err := w.SubResource("token").Create(w.Context(), account, token); err != nil {
-		w.Fatal(err)
-	}
-	cfg.BearerToken = token.Status.Token
+	objects, err := manifests.Rights(w.namespace)
+	must(err)
+	var text bytes.Buffer
+	must(emit.YAML(&text, objects))
+	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	defer cancel()
+	c := shared.Get(w.T)
+	must(c.ApplyYAML(ctx, text.Bytes()))
+	account, err := c.As(ctx, w.namespace, manifests.Name)
+	must(err)
+	cfg.BearerToken = account.BearerToken
 	w.election = true
 }
 
@@ -66,7 +57,7 @@ func TestRights(t *testing.T) {
 	})
 	w.typeOf("12.9")
 	w.localQueue("queue-b", "pool-a")
-	w.until("two Pods", func() bool { return len(w.pods()) == 2 })
+	w.untilCached()
 	w.localQueue("queue-a", "pool-a")
 	w.until("the queues are ambiguous", func() bool { return len(w.events("QueueAmbiguous")) == 1 })
 	for _, p := range w.pods() {

@@ -44,7 +44,7 @@ import (
 )
 
 // patience is how long a test waits for something that takes no time.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // shared is one API server for all tests.
 var shared = localcluster.Shared{APIServer: true}

@@ -22,8 +22,9 @@ import (
 type traffic struct {
 	next http.RoundTripper
 	mu   sync.Mutex
-	// reads and writes are "VERB resource", watches and events left out.
-	reads, writes []string
+	// reads and writes are "VERB resource", watches and events left out; accepted
+	// are the writes that were not refused.
+	reads, writes, accepted []string
 	// denied are the requests that were forbidden.
 	denied []string
 	// lose drops the answer to the next create of a Pod.
@@ -42,6 +43,9 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case counted && write:
 		t.writes = append(t.writes, what)
+		if err == nil && res.StatusCode < http.StatusMultipleChoices {
+			t.accepted = append(t.accepted, what)
+		}
 	case counted:
 		t.reads = append(t.reads, what)
 	}
@@ -61,8 +65,15 @@ func (t *traffic) take() (reads, writes []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reads, writes = t.reads, t.writes
-	t.reads, t.writes = nil, nil
+	t.reads, t.writes, t.accepted = nil, nil, nil
 	return reads, writes
+}
+
+// succeeded returns the accepted writes since the last take.
+func (t *traffic) succeeded() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.accepted
 }
 
 func (t *traffic) forbidden() []string {

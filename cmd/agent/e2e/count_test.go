@@ -24,9 +24,8 @@ func TestWrites(t *testing.T) {
 		w.rest()
 		n := w.sent.take()
 		t.Logf("%s: %v", what, n)
-		delete(n, "status") // one for each step that users can see
-		if !maps.Equal(n, want) {
-			t.Errorf("%s: %v, want %v", what, n, want)
+		if err := cost(n, want); err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 	w.apply(servers(replicas, old))
@@ -60,9 +59,23 @@ func TestWritesOfPairs(t *testing.T) {
 	w.apply(pairs(1, edited))
 	w.rolled(before, members(1)...)
 	w.rest()
-	n := w.sent.take()
-	delete(n, "status")
-	if want := map[string]int{"DELETE pods": 2, "DELETE workloads": 1, "POST pods": 2}; !maps.Equal(n, want) {
-		t.Errorf("writes %v, want %v", n, want)
+	if err := cost(w.sent.take(), map[string]int{"DELETE pods": 2, "DELETE workloads": 1, "POST pods": 2}); err != nil {
+		t.Error(err)
 	}
+}
+
+// cost is nil when so much was written, not counting the status, which has one
+// for each step that users can see. A Workload more may have been deleted: Kueue
+// may compose one anew for a Pod that leaves, and the agent takes it away when
+// garbage collection has not after a while.
+func cost(n, want map[string]int) error {
+	n, want = maps.Clone(n), maps.Clone(want)
+	delete(n, "status")
+	if n["DELETE workloads"] == want["DELETE workloads"]+1 {
+		want["DELETE workloads"]++
+	}
+	if !maps.Equal(n, want) {
+		return fmt.Errorf("writes %v, want %v", n, want)
+	}
+	return nil
 }

@@ -212,10 +212,10 @@ func TestPark(t *testing.T) {
 	w.told("prefill", 0, kueue.CheckStatePending, "1 of 2", "decode")
 	before := w.uids()
 
-	w.clock.forward(joint.Bound - time.Minute)
+	w.clock.forward(joint.Bound / 2)
 	w.nudge()
 	w.holds("prefill", 0, held)
-	w.clock.forward(2 * time.Minute)
+	w.clock.forward(joint.Bound/2 + time.Minute)
 	w.nudge()
 	w.told("prefill", 0, kueue.CheckStatePending, joint.Marker, "30m", "1 of 2", "decode",
 		joint.Unpark(w.name, w.workloadOf("prefill", 0).Name), "delete the ModelDeployment")

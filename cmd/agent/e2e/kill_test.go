@@ -303,7 +303,8 @@ func TestLeaderKilled(t *testing.T) {
 	}
 	n := second.sent.take()
 	left, made := len(w.rec.left(killed)), len(w.rec.made(killed))
-	if left == 0 || n["DELETE pods"] != left || n["POST pods"] != made {
+	// A request of the first may have been under way.
+	if left == 0 || n["DELETE pods"] > left || n["POST pods"] > made || n["DELETE pods"]+n["POST pods"] < left+made-1 {
 		t.Errorf("the second wrote %v, and %d Pods left and %d were made", n, left, made)
 	}
 

@@ -333,6 +333,16 @@ func (r *recorder) left(since uint64) (seats []string) {
 	return seats
 }
 
+// target is why Kueue ended a Pod; empty while it has not.
+func (r *recorder) target(uid string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.byUID[uid]; l != nil {
+		return l.target
+	}
+	return ""
+}
+
 // made are the seats whose Pods were created since, in that order.
 func (r *recorder) made(since uint64) (seats []string) {
 	r.now()

@@ -256,7 +256,6 @@ func TestPreempted(t *testing.T) {
 func TestPreemptedHalf(t *testing.T) {
 	w := newWorld(t, cards(3), preempting)
 	w.priority(1000)
-	w.behaviour.Stop = 3 * time.Second
 	w.apply(disaggregated(1, 2, old))
 	w.settle(both(1, 2)...)
 	w.rest()
@@ -265,15 +264,11 @@ func TestPreemptedHalf(t *testing.T) {
 	first := w.workload(lost)
 	w.patch(first, `[{"op": "replace", "path": "/spec/priority", "value": -1}]`) // so that it goes first
 	w.compete("rival", 1, w.name)
-	w.until("the preempted Pod leaves", func() error {
-		for _, p := range w.pods() {
-			if string(p.UID) == before[lost] && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-				return c.Type == "TerminationTarget" && c.Reason == "WorkloadEvictedDueToPreempted"
-			}) {
-				return nil
-			}
+	w.until("Kueue ends the Pod", func() error {
+		if target := w.rec.target(before[lost]); target != "WorkloadEvictedDueToPreempted" {
+			return fmt.Errorf("its end is %q", target)
 		}
-		return errors.New("it does not")
+		return nil
 	})
 	w.until("its Workload is swept", func() error {
 		if slices.ContainsFunc(w.workloads(), func(wl kueue.Workload) bool { return wl.UID == first.UID }) {
@@ -511,8 +506,9 @@ func TestRenderFailed(t *testing.T) {
 	typ("12.9")
 	w.settle(seats("server", 1)...)
 	w.image("cuda12.9")
+	before = w.uids()
 	typ("12.8")
-	w.rolled(w.uids(), seats("server", 1)...)
+	w.rolled(before, seats("server", 1)...)
 	w.image("cuda12.8")
 }
 
@@ -617,7 +613,7 @@ func TestStoreNeverThere(t *testing.T) {
 	w.settle(seats("server", 2)...)
 	w.equal("made", w.rec.made(0), seats("server", 2))
 	for _, p := range w.pods() {
-		if d := p.CreationTimestamp.Sub(made.Time); d < 119*time.Second || d > 135*time.Second {
+		if d := p.CreationTimestamp.Sub(made.Time); d < 119*time.Second || d > 3*time.Minute {
 			t.Errorf("%s was made after %s", p.Name, d)
 		}
 	}

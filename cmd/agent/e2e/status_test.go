@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,11 +18,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/joint"
+	"gpustack.ai/mdc/cmd/agent/localcluster"
 	"gpustack.ai/mdc/cmd/agent/report"
 )
 
@@ -30,6 +33,9 @@ type history struct {
 	w   *world
 	mu  sync.Mutex
 	all []v1.ModelDeploymentStatus
+	// at is the version of the last, over whether the deployment is gone.
+	at   uint64
+	over bool
 }
 
 // watchStatus follows the status from now on.
@@ -44,14 +50,42 @@ func (w *world) watchStatus() *history {
 	w.Cleanup(cancel)
 	go func() {
 		for e := range stream.ResultChan() {
-			if md, ok := e.Object.(*v1.ModelDeployment); ok {
-				h.mu.Lock()
-				h.all = append(h.all, md.Status)
-				h.mu.Unlock()
+			md, ok := e.Object.(*v1.ModelDeployment)
+			if !ok {
+				continue
 			}
+			at, err := strconv.ParseUint(md.ResourceVersion, 10, 64)
+			h.mu.Lock()
+			if err == nil {
+				h.at = at
+			}
+			h.all, h.over = append(h.all, md.Status), e.Type == watch.Deleted
+			h.mu.Unlock()
 		}
 	}()
 	return h
+}
+
+// statuses are those up to now.
+func (h *history) statuses() (all []v1.ModelDeploymentStatus) {
+	h.w.Helper()
+	var now uint64
+	md := h.w.deployment()
+	if md != nil {
+		var err error
+		now, err = strconv.ParseUint(md.ResourceVersion, 10, 64)
+		h.w.must(err)
+	}
+	h.w.until("all statuses are noted", func() error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.at < now || md == nil && !h.over {
+			return fmt.Errorf("up to %d of %d", h.at, now)
+		}
+		all = slices.Clone(h.all)
+		return nil
+	})
+	return all
 }
 
 // hold is nil when a status holds what is wanted: "Phase=Ready", "Summary=2S",
@@ -98,17 +132,15 @@ func (w *world) tells(want ...string) {
 // had makes sure that there were statuses that held these, in this order.
 func (h *history) had(want ...string) {
 	h.w.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	left := slices.Clone(want)
-	for _, s := range h.all {
+	all, left := h.statuses(), slices.Clone(want)
+	for _, s := range all {
 		for len(left) > 0 && hold(s, left[0]) == nil {
 			left = left[1:]
 		}
 	}
 	if len(left) > 0 {
 		h.w.Errorf("never %q of %q", left[0], want)
-		for _, s := range h.all {
+		for _, s := range all {
 			h.w.Logf("%s %q %s", s.Phase, s.PhaseMessage, s.RoleSummary)
 			for _, c := range s.Conditions {
 				h.w.Logf("  %s=%s/%s %q", c.Type, c.Status, c.Reason, c.Message)
@@ -117,18 +149,10 @@ func (h *history) had(want ...string) {
 	}
 }
 
-func (h *history) last() v1.ModelDeploymentStatus {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.all[len(h.all)-1]
-}
-
 // never makes sure that no status held this.
 func (h *history) never(want ...string) {
 	h.w.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.all {
+	for _, s := range h.statuses() {
 		for _, text := range want {
 			if hold(s, text) == nil {
 				h.w.Errorf("%s: %+v", text, s)
@@ -205,7 +229,11 @@ func TestStatusRollout(t *testing.T) {
 	h.never("ReplicasUpToDate=False/ReplacementInProgress", "Ready=False/ReplicaUnavailable", "Phase=Starting")
 
 	h = w.watchStatus()
+	leaving := w.pod("server/1/0").Name
+	w.must(w.Behave(w.ctx(), w.name, leaving, localcluster.Stuck)) // until it is told
 	w.kill("server/1/0")
+	w.tells("ReplicasUpToDate=False/ReplacementInProgress")
+	w.must(w.Behave(w.ctx(), w.name, leaving, localcluster.Normal))
 	w.until("another one is there", func() error { return errors.Join(w.replaced(before, "server/1/0"), w.settled(seats("server", 2)...)) })
 	w.tells("Phase=Ready", "ReplicasUpToDate=True/UpToDate")
 	h.had("ReplicasUpToDate=False/ReplacementInProgress", "ReplicasUpToDate=True/UpToDate", "Phase=Ready")
@@ -249,7 +277,8 @@ func TestStatusEnd(t *testing.T) {
 		return nil
 	})
 	h.had("Phase=Deleting")
-	last := h.last()
+	all := h.statuses()
+	last := all[len(all)-1]
 	if err := hold(last, "Phase=Deleting", "Reconciling=True/Deleting", "ReplicasUpToDate=Unknown/RolloutNotObserved", "DomainRegistered=True/NotApplicable", "Summary=0S"); err != nil {
 		t.Error(err)
 	}
@@ -263,13 +292,16 @@ func TestStatusEnd(t *testing.T) {
 func TestStatusPreempted(t *testing.T) {
 	w := newWorld(t, cards(3), preempting)
 	w.priority(1000)
-	w.behaviour.Stop = 3 * time.Second
 	w.apply(disaggregated(1, 2, old))
 	w.settle(both(1, 2)...)
 	w.tells("RoleKindsReady=True/AllKindsReady", "QuotaReserved=True/Reserved")
 	h := w.watchStatus()
 	w.patch(w.workload("decode/1/0"), `[{"op": "replace", "path": "/spec/priority", "value": -1}]`) // so that it goes first
+	leaving := w.pod("decode/1/0").Name
+	w.must(w.Behave(w.ctx(), w.name, leaving, localcluster.Stuck)) // until it is told
 	w.compete("rival", 1, w.name)
+	w.tells("QuotaReserved=False/PreemptedInPart")
+	w.must(w.Behave(w.ctx(), w.name, leaving, localcluster.Normal))
 	w.until("the rival runs", func() error { return w.runs("rival") })
 	w.tells("Phase=Degraded", "QuotaReserved=False/Pending", "QuotaReserved~1 of 3", "QuotaReserved~role decode", "Ready=Unknown/Progressing", "RoleKindsReady=True/AllKindsReady")
 	h.had("QuotaReserved=False/PreemptedInPart", "QuotaReserved=False/Pending")
@@ -332,6 +364,7 @@ func TestStatusWeightsBlocked(t *testing.T) {
 		t.Errorf("model %+v", m)
 	}
 	w.applyFacts(strings.Replace(artifactFact, `"True"`, `"False"`, 1))
+	w.pass()
 	w.apply(spec(3, edited))
 	w.tells("Phase=Degraded", "WeightsReady=False/ArtifactNotResolved", "ReplicasUpToDate=False/RolloutHeldByWeights", "ReplicasUpToDate~2 of 2",
 		"QuotaReserved=False/PodGroupIncomplete", "QuotaReserved~2 of 3", "Reconciling=True/WaitingForWeights", "Ready=Unknown/Progressing")

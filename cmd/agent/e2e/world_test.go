@@ -216,9 +216,9 @@ func (w *world) startAgent(cfg *rest.Config) {
 type traffic struct {
 	next http.RoundTripper
 	mu   sync.Mutex
-	// writes are "VERB path".
+	// writes are those that were done, as "VERB path".
 	writes, denied []string
-	// written counts them all.
+	// written counts all that were tried.
 	written int
 	// leases counts requests about the lease of the leader.
 	leases int
@@ -243,8 +243,11 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return res, err
 	}
-	if res.StatusCode == http.StatusForbidden {
+	switch {
+	case res.StatusCode == http.StatusForbidden:
 		t.denied = append(t.denied, what(r))
+	case res.StatusCode < http.StatusMultipleChoices && writes(r):
+		t.writes = append(t.writes, what(r))
 	}
 	lost := t.lose && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods")
 	if lost {
@@ -264,18 +267,24 @@ var errBurnt = errors.New("the answer was lost")
 
 func what(r *http.Request) string { return r.Method + " " + r.URL.Path }
 
+// writes reports whether a request changes anything of the agent's deployments:
+// the check is that of all agents, which all activate it.
+func writes(r *http.Request) bool {
+	return r.Method != http.MethodGet && !slices.ContainsFunc([]string{"/leases/", "/events/", "/admissionchecks/"}, func(part string) bool {
+		return strings.Contains(r.URL.Path+"/", part)
+	})
+}
+
 // note counts a request and returns what burns at it.
 func (t *traffic) note(r *http.Request) (burn func(), after bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case strings.Contains(r.URL.Path, "/leases"):
+	if strings.Contains(r.URL.Path, "/leases") {
 		t.leases++
-		return nil, false
-	case r.Method == http.MethodGet || strings.Contains(r.URL.Path+"/", "/events/"):
+	}
+	if !writes(r) {
 		return nil, false
 	}
-	t.writes = append(t.writes, what(r))
 	t.written++
 	if t.fuse--; t.fuse == 0 {
 		return t.burn, t.after
@@ -596,8 +605,8 @@ func (w *world) rolled(before map[string]string, seats ...string) {
 func (w *world) replaced(before map[string]string, seats ...string) error {
 	now := w.uids()
 	for _, s := range seats {
-		if now[s] == before[s] {
-			return fmt.Errorf("%s is still the old one", s)
+		if now[s] == "" || now[s] == before[s] {
+			return fmt.Errorf("%s has no other Pod than before", s)
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func newPlace(t *testing.T, cards int) *place {
 	p.must(c.SetPool(ctx, Pool{InstanceType: p.name, Device: "nvidia.com/gpu", Cards: cards, NodeLabels: label}))
 	p.must(c.AddQueue(ctx, p.name, p.name, p.name))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 		defer cancel()
 		err := errors.Join(c.RemoveNamespace(ctx, p.name), c.RemovePool(ctx, p.name), c.RemoveNode(ctx, p.name))
 		if err != nil {
@@ -58,7 +58,7 @@ func newPlace(t *testing.T, cards int) *place {
 
 // ctx is for one step of a test.
 func (p *place) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Minute)
 	p.t.Cleanup(cancel)
 	return ctx
 }

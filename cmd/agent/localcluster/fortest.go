@@ -43,6 +43,20 @@ func ForTest(t T) *Cluster {
 	return c
 }
 
+// FreeAddresses returns addresses of this machine that nobody listens on, all
+// different.
+func FreeAddresses(t TB, n int) (addresses []string) {
+	t.Helper()
+	ports, err := freePorts(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, port := range ports {
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return addresses
+}
+
 // kueueKinds are those that the agent reads.
 var kueueKinds = []string{"workloads", "localqueues", "clusterqueues", "resourceflavors", "admissionchecks"}
 

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -26,7 +25,8 @@ import (
 )
 
 const (
-	// startTimeout is generous: the machine may be building something else.
+	// startTimeout of an attempt is generous: the machine may be building
+	// something else.
 	startTimeout = 3 * time.Minute
 	// attempts at free ports, which somebody else may take before we do.
 	attempts = 3
@@ -83,10 +83,10 @@ func StartAll(ctx context.Context, bin string) (*Cluster, error) {
 }
 
 func retry(ctx context.Context, start func(context.Context) (*Cluster, error)) (*Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	for attempt := 1; ; attempt++ {
+		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		c, err := start(ctx)
+		cancel()
 		if err == nil || attempt == attempts || !errors.Is(err, errPortTaken) {
 			return c, err
 		}
@@ -190,13 +190,11 @@ func (c *Cluster) serves(ctx context.Context, programs ...*process) error {
 }
 
 // untilReady asks until the answer is nil or one of the programs ends, the last
-// of which is the one that is asked.
+// of which is the one that is asked. An answer does not count once one has ended:
+// it may come from whoever took its port.
 func untilReady(ctx context.Context, programs []*process, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)
-		if err == nil {
-			return nil
-		}
 		var ended []error
 		for _, p := range programs {
 			if p.ended() {
@@ -205,6 +203,9 @@ func untilReady(ctx context.Context, programs []*process, ask func(context.Conte
 		}
 		if len(ended) > 0 {
 			return errors.Join(ended...)
+		}
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -216,13 +217,3 @@ func untilReady(ctx context.Context, programs []*process, ask func(context.Conte
 }
 
 func address(scheme string, port int) string { return fmt.Sprintf("%s://127.0.0.1:%d", scheme, port) }
-
-// lastLines of a log, for an error message.
-func lastLines(file string, n int) string {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
-}

@@ -170,7 +170,7 @@ func TestDeath(t *testing.T) {
 // gone waits until neither the processes nor the directory are there.
 func gone(t *testing.T, dir string, pids []int) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		left := ""
 		for _, pid := range pids {

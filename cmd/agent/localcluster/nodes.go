@@ -34,8 +34,8 @@ type Node struct {
 	Labels map[string]string
 	// Devices are its extended resources, for example "nvidia.com/gpu": 8.
 	Devices map[corev1.ResourceName]int
-	// Dead: it never gives a sign of life, so it is NotReady some ten seconds
-	// later. See also StopNode.
+	// Dead: it never gives a sign of life, so it is NotReady half a minute later.
+	// See also StopNode.
 	Dead bool
 }
 
@@ -71,7 +71,7 @@ func (c *Cluster) AddNode(ctx context.Context, n Node) error {
 }
 
 // StopNode ends all signs of life of a node, as a power cut does, and waits
-// until the cluster has noticed: some ten seconds later its Ready condition is
+// until the cluster has noticed: half a minute later its Ready condition is
 // Unknown and so is that of its Pods, which stay Running. They are evicted when
 // their toleration ends, five minutes later, and then never finish; a test that
 // cannot wait deletes them.

@@ -14,9 +14,12 @@ import (
 	"sync"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -68,7 +71,8 @@ func (c *Cluster) resource(o *unstructured.Unstructured) (dynamic.ResourceInterf
 
 // Apply applies objects as they are, and then the status of those which have
 // one: it stands for the controllers that would write it.
-// CustomResourceDefinitions are served when it returns.
+// CustomResourceDefinitions are served and what roles give to accounts is granted
+// when it returns.
 func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
 	for _, o := range objects {
 		if err := c.apply(ctx, o); err != nil {
@@ -76,10 +80,15 @@ func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructur
 		}
 	}
 	for _, o := range objects {
-		if o.GroupVersionKind().GroupKind() == (schema.GroupKind{Group: crdResource.Group, Kind: "CustomResourceDefinition"}) {
-			if err := c.served(ctx, o.GetName()); err != nil {
-				return err
-			}
+		var err error
+		switch o.GroupVersionKind().GroupKind() {
+		case schema.GroupKind{Group: crdResource.Group, Kind: "CustomResourceDefinition"}:
+			err = c.Served(ctx, o.GetName())
+		case schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}, schema.GroupKind{Group: rbacv1.GroupName, Kind: "RoleBinding"}:
+			err = c.granted(ctx, o)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -110,15 +119,40 @@ func (c *Cluster) ApplyYAML(ctx context.Context, text []byte) error {
 	return c.Apply(ctx, objects...)
 }
 
-// served waits until the API server serves the kind of a
-// CustomResourceDefinition.
-func (c *Cluster) served(ctx context.Context, name string) error {
-	return Eventually(ctx, "CustomResourceDefinition "+name+" is established", func(ctx context.Context) error {
+// Served waits until the API server serves the kind of a
+// CustomResourceDefinition, in all its versions. It tells of it in the discovery
+// and has a handler for it only some time after the definition is Established.
+func (c *Cluster) Served(ctx context.Context, name string) error {
+	return Eventually(ctx, "CustomResourceDefinition "+name+" is served", func(ctx context.Context) error {
 		o, err := c.Dynamic.Resource(crdResource).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		return conditionTrue(o, "Established")
+		if err := conditionTrue(o, "Established"); err != nil {
+			return err
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+			return err
+		}
+		for _, version := range crd.Spec.Versions {
+			if !version.Served {
+				continue
+			}
+			kind := &unstructured.Unstructured{}
+			kind.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind})
+			r, err := c.resource(kind)
+			if err != nil {
+				return err
+			}
+			if !version.Storage {
+				continue // one handler serves all versions
+			}
+			if _, err := r.List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -129,10 +129,16 @@ func (p *process) ended() bool {
 	}
 }
 
+// failure has the last lines of the log.
 func (p *process) failure(what string) error {
-	tail := lastLines(p.log, 20)
-	err := fmt.Errorf("%s %s:\n%s", p.name, what, tail)
-	if strings.Contains(tail, "address already in use") {
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", p.name, what, err)
+	}
+	log := string(b)
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	err = fmt.Errorf("%s %s:\n%s", p.name, what, strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	if strings.Contains(log, "address already in use") {
 		err = errors.Join(errPortTaken, err)
 	}
 	return err

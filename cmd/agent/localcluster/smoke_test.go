@@ -80,7 +80,7 @@ func TestEnds(t *testing.T) {
 	p := newPlace(t, 8)
 	p.create("clean", Behaviour{})
 	p.create("killed", Killed)
-	p.create("slow", Behaviour{Stop: 4 * time.Second})
+	p.create("slow", Stuck)
 	p.create("stuck", Stuck)
 	for _, name := range []string{"clean", "killed", "slow", "stuck"} {
 		p.pod(name, ready)
@@ -92,6 +92,7 @@ func TestEnds(t *testing.T) {
 	p.pod("slow", phase(corev1.PodRunning), deleted)
 	p.deleteWorkload("slow")
 	p.pod("slow", phase(corev1.PodRunning), deleted, ready, unmanaged)
+	p.must(p.Behave(p.ctx(), p.name, "slow", Behaviour{Stop: time.Second}))
 	p.gone("slow")
 	p.pod("stuck", phase(corev1.PodRunning), deleted, ready)
 	p.must(p.Behave(p.ctx(), p.name, "stuck", Killed))
@@ -103,14 +104,16 @@ func TestReadiness(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 8)
 	p.create("normal", Normal)
-	p.create("slow", Behaviour{Ready: 3 * time.Second})
+	p.create("slow", NeverReady)
 	p.create("never", NeverReady)
 	p.create("crash", CrashLoop)
 	p.pod("normal", ready)
 	p.pod("slow", phase(corev1.PodRunning), unready)
 	p.pod("crash", phase(corev1.PodRunning), unready, waiting("CrashLoopBackOff"))
-	slow := p.pod("slow", ready)
-	if took := lastChange(slow, corev1.PodReady).Sub(slow.Status.StartTime.Time); took < 2*time.Second {
+	began := time.Now()
+	p.must(p.Behave(p.ctx(), p.name, "slow", Behaviour{Ready: 3 * time.Second}))
+	// The condition has whole seconds.
+	if took := lastChange(p.pod("slow", ready), corev1.PodReady).Sub(began); took < 2*time.Second {
 		t.Errorf("Pod slow was Ready after %s", took)
 	}
 	p.pod("never", phase(corev1.PodRunning), unready, addressed)
@@ -222,9 +225,7 @@ func TestNodeRemoved(t *testing.T) {
 	p.create("a", Normal)
 	p.pod("a", ready)
 	p.must(p.RemoveNode(p.ctx(), p.name))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	p.must(Eventually(ctx, "the Pod fails", func(ctx context.Context) error {
+	p.must(Eventually(p.ctx(), "the Pod fails", func(ctx context.Context) error {
 		pod, err := p.Client.CoreV1().Pods(p.name).Get(ctx, "a", metav1.GetOptions{})
 		if err == nil && pod.Status.Phase != corev1.PodFailed {
 			err = fmt.Errorf("phase %s", pod.Status.Phase)

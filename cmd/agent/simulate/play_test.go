@@ -200,7 +200,7 @@ func TestLongWait(t *testing.T) {
 	if want := []string{"server/2 waits for cards of " + a10g + ": it needs 2, and 6 of 6 are reserved"}; !slices.Equal(r.waits, want) {
 		t.Errorf("%q", r.waits)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("took %s", took)
 	}
 }

@@ -158,7 +158,7 @@ func Find(wanted []Tool) (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return "", fmt.Errorf("%s not found in %s: run \"make cluster-tools\", which takes up to half an hour, once", strings.Join(missing, ", "), dir)
+		return "", fmt.Errorf("%s not found in %s: run \"make cluster-tools\", which takes about ten minutes, once", strings.Join(missing, ", "), dir)
 	}
 	return dir, nil
 }
