@@ -13,7 +13,7 @@ build: ## build bin/mdc
 	go build -trimpath -ldflags "-X main.release=$(VERSION)" -o bin/mdc ./cmd/mdc
 
 test: cluster-tools ## run all tests
-	go test ./...
+	go test -timeout 30m ./...
 
 lint: ## run golangci-lint
 	$(LINT) golangci-lint run ./...
@@ -24,7 +24,7 @@ generate: ## regenerate deepcopy functions, CustomResourceDefinitions and schema
 	cd testdata/tools && go run ./documents ../..
 
 verify: generate ## fail when generated files are not up to date
-	git diff --exit-code -- compiler/api
+	test -z "$$(git status --porcelain compiler/api)"
 
 bench: ## run the benchmarks; compare runs with: go tool -modfile=testdata/tools/go.mod benchstat
 	go test -run '^$$' -bench . -benchmem ./...
@@ -34,6 +34,8 @@ fuzz: ## run every fuzz target for FUZZTIME
 	go test -run '^$$' -fuzz '^FuzzKustomize$$' -fuzztime $(FUZZTIME) ./compiler/source
 	go test -run '^$$' -fuzz '^FuzzCompile$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 5x ./compiler
 	go test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) ./compiler/argv
+	go test -run '^$$' -fuzz '^FuzzMask$$' -fuzztime $(FUZZTIME) ./compiler/diag
+	go test -run '^$$' -fuzz '^FuzzStringsReadBack$$' -fuzztime $(FUZZTIME) ./compiler/emit
 	go test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
 	go test -run '^$$' -fuzz '^FuzzPlay$$' -fuzztime $(FUZZTIME) ./cmd/agent/simulate
 
