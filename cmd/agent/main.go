@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -69,7 +70,7 @@ func parse(args []string) (s settings, err error) {
 	f.StringVar(&s.probes, "health-probe-bind-address", ":8081", "address that serves /healthz and /readyz; 0 serves none")
 	f.BoolVar(&s.election, "leader-elect", true, "wait until no other agent is at work; needed with more than one replica")
 	f.StringVar(&s.leaseNamespace, "leader-election-namespace", "", "namespace of the lease; that of the agent by default")
-	namespaces := f.String("namespaces", "", "namespaces to work in, separated by commas; all by default")
+	namespaces := f.String("namespaces", "", "namespaces to work in, separated by commas; all by default. What waits in another for an AdmissionCheck of this agent waits for ever")
 	labels := f.String("runtime-version-labels", observe.DefaultRuntimeLabels,
 		"node labels that tell the version of the driver's runtime where no InstanceType does, best first, separated by commas; a+b joins the values of two by a dot")
 	if err := f.Parse(args); err != nil {
@@ -92,7 +93,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil)))
+	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger) // client-go's
 	cfg, err := config.GetConfig()
 	if err != nil {
 		return err

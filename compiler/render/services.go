@@ -32,6 +32,10 @@ func (r *Role) Endpoint() string {
 	return r.address(v1.TemplateName(r.Deployment.Name, r.spec().Name))
 }
 
+// DeploymentEndpoint is the address of the deployment's Service, in front of this
+// role, which is the first.
+func (r *Role) DeploymentEndpoint() string { return r.address(r.Deployment.Name) }
+
 // address is the URL of a Service that fronts the role.
 func (r *Role) address(service string) string {
 	port, _ := r.ServicePort()

@@ -8,14 +8,24 @@ package act
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kueue/pkg/constants"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
 )
+
+// createsWithin is how long a pass goes on with creates when some fail: with a
+// server that answers none of them, the deletes of the next pass would wait for
+// all.
+const createsWithin = 20 * time.Second
 
 // FieldManager is who wrote what the agent writes.
 const FieldManager = "mdc-agent"
@@ -51,9 +61,33 @@ type Result struct {
 	// Created are the Pods that were made, as the API server returned them.
 	Created []corev1.Pod
 	// Failed are the creates of which at least one Pod failed.
-	Failed []converge.Create
-	// Err is the first error of a create, else what else went wrong.
+	Failed []FailedCreate
+	// Err joins the first error of a create with every other one, but conflicts.
 	Err error
+}
+
+// FailedCreate is a create of which at least one Pod failed, first for Err.
+type FailedCreate struct {
+	converge.Create
+	Err error
+}
+
+// unmanaged reports whether Kueue has not taken up a Pod, which it does when the
+// Pod is created or never.
+func unmanaged(p corev1.Pod) bool {
+	return p.Labels[constants.ManagedByKueueLabelKey] != constants.ManagedByKueueLabelValue
+}
+
+// Said is what the API server said, without the name that it had made up.
+func (f FailedCreate) Said() string {
+	text, status := f.Err.Error(), apierrors.APIStatus(nil)
+	if errors.As(f.Err, &status) {
+		text = status.Status().Message
+		if d := status.Status().Details; d != nil && d.Name != "" {
+			text = strings.ReplaceAll(text, strconv.Quote(d.Name)+" ", "")
+		}
+	}
+	return text
 }
 
 // Do carries out a plan in its order.
@@ -89,6 +123,7 @@ func (a *Actor) Do(ctx context.Context, v *observe.View, plan *converge.Plan) Re
 		failed(a.deleteWorkload(ctx, v.Deployment.Namespace, d))
 	}
 	var first error
+	began := time.Now()
 	if create {
 		for _, c := range plan.Creates {
 			pods, err := a.create(ctx, v, c)
@@ -98,10 +133,15 @@ func (a *Actor) Do(ctx context.Context, v *observe.View, plan *converge.Plan) Re
 				break
 			}
 			if err != nil {
-				r.Failed = append(r.Failed, c)
+				r.Failed = append(r.Failed, FailedCreate{c, err})
 			}
 			if first == nil {
 				first = err
+			}
+			// Outside Kueue the others would take cards that it has promised to somebody
+			// else.
+			if first != nil && time.Since(began) > createsWithin || slices.ContainsFunc(pods, unmanaged) {
+				break
 			}
 		}
 	}

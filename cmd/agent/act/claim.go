@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -67,11 +68,11 @@ func (a *Actor) removeClaim(ctx context.Context, md *v1.ModelDeployment) error {
 	}
 	b := &v1.KVCachePoolBinding{}
 	err := a.Live.Get(ctx, client.ObjectKey{Namespace: md.Namespace, Name: md.Spec.KVCache.PoolRef.Name}, b)
-	if meta.IsNoMatchError(err) || client.IgnoreNotFound(err) == nil && err != nil {
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return nil // there is nothing to give up
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("release KVCachePoolBinding %s/%s: %w", md.Namespace, md.Spec.KVCache.PoolRef.Name, err)
 	}
 	claim := observe.Claim(md.Name)
 	if !slices.Contains(b.Status.UsedBy, claim) {
@@ -89,7 +90,7 @@ func (a *Actor) patchUsers(ctx context.Context, b *v1.KVCachePoolBinding, users 
 	changed := b.DeepCopy()
 	changed.Status.UsedBy = users
 	if err := a.Client.Status().Patch(ctx, changed, client.MergeFromWithOptions(b, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("claim KVCachePoolBinding %q: %w", b.Name, err)
+		return fmt.Errorf("write who uses KVCachePoolBinding %s/%s: %w", b.Namespace, b.Name, err)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ func (a *Actor) WriteStatus(ctx context.Context, md *v1.ModelDeployment, status 
 	before := md.DeepCopy()
 	md.Status = status
 	if err := a.Client.Status().Patch(ctx, md, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		md.Status = before.Status
 		return fmt.Errorf("write the status: %w", err)
 	}
 	return nil

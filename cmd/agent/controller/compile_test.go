@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/constants"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"gpustack.ai/mdc/compiler"
@@ -55,6 +56,9 @@ func (w *world) compile(spec string, facts ...string) compiled {
 		w.Fatal(findings)
 	}
 	d := out.Deployments[0]
+	for _, t := range d.Templates { // as Kueue does with every Pod
+		t.Template.Labels[constants.ManagedByKueueLabelKey] = constants.ManagedByKueueLabelValue
+	}
 	return compiled{d.ModelDeployment, d.Templates, d.Services}
 }
 

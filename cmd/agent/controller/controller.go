@@ -74,9 +74,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	memory.noteCreates(plan.Creates, done.Failed, r.Now())
 	memory.noteDeletes(done.Deleted)
 	memory.namespaceTerminating = memory.namespaceTerminating || done.NamespaceTerminating
-	tell := r.announce(view.Deployment, memory, notes(view, &plan, done.Deleted))
+	refused := memory.refused(&plan)
+	tell := r.announce(view.Deployment, memory, append(notes(view, &plan, done.Deleted), refusals(view, refused)...))
 	if !done.Released {
-		err := r.Actor.WriteStatus(ctx, view.Deployment, r.status(view, &plan, done))
+		outcome := observe.Outcome{
+			Plan: &plan, Created: done.Created, Deleted: done.Deleted, Refused: refused,
+			Settling: len(memory.since) > 0,
+		}
+		for _, f := range done.Failed {
+			outcome.Failed = append(outcome.Failed, f.Create)
+		}
+		err := r.Actor.WriteStatus(ctx, view.Deployment, r.status(view, outcome))
 		switch {
 		case apierrors.IsConflict(err):
 			done.Again = true

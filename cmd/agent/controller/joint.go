@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/act"
+	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/joint"
 	"gpustack.ai/mdc/cmd/agent/observe"
 )
@@ -163,7 +165,26 @@ func (r *jointReconciler) judge(ctx context.Context, md *v1.ModelDeployment, onl
 	if only != nil {
 		workloads = []kueue.Workload{*only}
 	}
-	return r.answer(ctx, joint.Judge(&view.Observation), client.ObjectKeyFromObject(md), workloads, checks)
+	verdict := joint.Judge(&view.Observation)
+	if r.parks(verdict, workloads, checks) {
+		// Only a person undoes it, so the word of a cache that may lag is not enough.
+		live, err := r.Reader.ReadLive(ctx, view)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		own := slices.DeleteFunc(live.Pods, func(p converge.Pod) bool { return p.Foreign })
+		view.Observation.Pods, view.Observation.Workloads = own, live.Workloads
+		verdict = joint.Judge(&view.Observation)
+	}
+	return r.answer(ctx, verdict, client.ObjectKeyFromObject(md), workloads, checks)
+}
+
+// parks reports whether a verdict would park any of some Workloads.
+func (r *jointReconciler) parks(v joint.Verdict, workloads []kueue.Workload, checks map[kueue.AdmissionCheckReference]bool) bool {
+	return slices.ContainsFunc(workloads, func(w kueue.Workload) bool {
+		judged := observe.Judged(&w, checks)
+		return judged.Asks() && v.Answer(judged, r.Now()).Park
+	})
 }
 
 // answer gives a verdict to Workloads, which are a deployment's or, without a

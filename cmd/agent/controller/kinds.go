@@ -109,6 +109,9 @@ func (l *lateKinds) watch(ctx context.Context, w watch, running bool) (ok bool, 
 			return false, err
 		}
 	}
+	if err := l.controller.Watch(source.Kind(l.mgr.GetCache(), w.object, handler.EnqueueRequestsFromMapFunc(w.requests), changed(w.content))); err != nil {
+		return false, err
+	}
 	l.served.absent.Delete(reflect.TypeOf(w.object))
-	return true, l.controller.Watch(source.Kind(l.mgr.GetCache(), w.object, handler.EnqueueRequestsFromMapFunc(w.requests), changed(w.content)))
+	return true, nil
 }

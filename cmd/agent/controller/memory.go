@@ -14,6 +14,7 @@ import (
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
+	"gpustack.ai/mdc/cmd/agent/act"
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
 )
@@ -83,6 +84,7 @@ type instance struct {
 type failure struct {
 	times  int
 	before time.Time
+	said   string
 }
 
 // holdBack takes the creates out of a plan that have failed again and again, and
@@ -101,22 +103,42 @@ func (m *memory) holdBack(plan *converge.Plan, now time.Time) {
 
 // noteCreates remembers what came of the creates of a plan. The first failure is
 // followed by another try at once.
-func (m *memory) noteCreates(tried, failed []converge.Create, now time.Time) {
+func (m *memory) noteCreates(tried []converge.Create, failed []act.FailedCreate, now time.Time) {
 	for _, c := range tried {
 		key := instance{c.Role, c.Ordinal}
-		if !slices.Contains(failed, c) {
+		i := slices.IndexFunc(failed, func(f act.FailedCreate) bool { return f.Create == c })
+		if i < 0 {
 			delete(m.failures, key)
 			continue
 		}
 		if m.failures == nil {
 			m.failures = map[instance]failure{}
 		}
-		f := failure{times: m.failures[key].times + 1}
+		f := failure{times: m.failures[key].times + 1, said: failed[i].Said()}
 		if f.times > 1 {
 			f.before = now.Add(min(firstRetry<<min(f.times, 16), lastRetry))
 		}
 		m.failures[key] = f
 	}
+}
+
+// refused is what the API server said of the replicas that it refuses, by role and
+// ordinal. A plan that goes without them says so.
+func (m *memory) refused(plan *converge.Plan) map[string]map[int32]string {
+	said := map[string]map[int32]string{}
+	for _, r := range plan.Roles {
+		for key, f := range m.failures {
+			if key.role != r.Name || r.Waits[key.ordinal] != "" {
+				continue
+			}
+			r.Waits[key.ordinal] = converge.WaitRefused
+			if said[r.Name] == nil {
+				said[r.Name] = map[int32]string{}
+			}
+			said[r.Name][key.ordinal] = f.said
+		}
+	}
+	return said
 }
 
 // memories are those of all deployments. Only one pass over a deployment runs

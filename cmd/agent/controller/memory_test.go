@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
+	"gpustack.ai/mdc/cmd/agent/act"
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
 )
@@ -110,7 +112,7 @@ func TestHoldBack(t *testing.T) {
 		if len(plan.Creates) != 2 || plan.Requeue > 0 && len(waits) == 0 {
 			t.Fatalf("creates %v, after waits of %v", plan.Creates, waits)
 		}
-		m.noteCreates(plan.Creates, []converge.Create{bad}, now)
+		m.noteCreates(plan.Creates, []act.FailedCreate{{Create: bad, Err: errors.New("no")}}, now)
 	}
 	if len(waits) != 10 || waits[0] != 4*firstRetry || waits[9] != lastRetry || !slices.IsSorted(waits) {
 		t.Errorf("waits %v", waits)

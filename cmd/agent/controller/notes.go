@@ -35,6 +35,7 @@ const (
 	eventReplicaEvicted     = "ReplicaEvicted"
 	eventReplicaLeaving     = "ReplicaLeaving"
 	eventReplicaRestarted   = "ReplicaRestarted"
+	eventFailedCreate       = "FailedCreate"
 )
 
 // note is something that a user should hear once, for as long as it holds.
@@ -151,6 +152,19 @@ func missingServices(v *observe.View, report converge.RoleReport) (note, bool) {
 	}, true
 }
 
+// refusals are about roles whose Pods the API server refuses, each told once.
+func refusals(v *observe.View, said map[string]map[int32]string) (out []note) {
+	for _, role := range slices.Sorted(maps.Keys(said)) {
+		n := slices.Min(slices.Collect(maps.Keys(said[role])))
+		out = append(out, note{
+			key: eventFailedCreate + "/" + role, reason: eventFailedCreate, action: "Create",
+			about:   object("PodTemplate", v.Deployment.Namespace, v1.TemplateName(v.Deployment.Name, role)),
+			message: fmt.Sprintf("Role %q: the API server refuses the Pods of replica %d: %s", role, n, said[role][n]),
+		})
+	}
+	return out
+}
+
 // podNote is about a Pod that leaves or starts anew. What it had cached goes
 // with it.
 func podNote(p *corev1.Pod, left bool) (note, bool) {
@@ -200,8 +214,8 @@ func (r *Reconciler) announce(md *v1.ModelDeployment, m *memory, all []note) (ag
 			if !known {
 				first = now
 			}
-			since[n.key] = first
 			if wait := first.Add(n.patience).Sub(now); wait > 0 {
+				since[n.key] = first
 				if again == 0 || wait < again {
 					again = wait
 				}

@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -105,12 +106,12 @@ func TestStatusOfLife(t *testing.T) {
 	w := newWorld(t)
 	c := w.compile(strings.Replace(twoRoles, "DECODE", "1", 1), pinnedFact)
 	w.create(c.md)
+	w.told("Phase=Starting", "Compiled=False/NotCompiled", "Stalled=False/NotStalled", "Reconciling=True/Creating")
+	w.r.Now = func() time.Time { return time.Now().Add(applied) }
 	w.told("Phase=Starting", "Compiled=False/NotCompiled", "Compiled~mdc build", "Stalled=True/NotCompiled", "Reconciling=False/Stalled",
 		"QuotaReserved=Unknown/NoReplicas", "RouterReady=Unknown/NotDeployed", "Summary=0R0P0D", "WeightsReady=True/NotApplicable")
 	w.apply(c)
-	w.told("Compiled=True/InSync", "QuotaReserved=False/NoQueueInReservedNamespace", "QuotaReserved~"+w.namespace, "Stalled=True/NoQueueInReservedNamespace", "ReplicasUpToDate=True/UpToDate")
-	w.takeUp()
-	w.told("QuotaReserved=Unknown/AdmissionInFlight", "QuotaReserved~2 of 2", "Stalled=False/NotStalled")
+	w.told("Compiled=True/InSync", "QuotaReserved=Unknown/AdmissionInFlight", "QuotaReserved~2 of 2", "Stalled=False/NotStalled", "ReplicasUpToDate=True/UpToDate")
 	w.admit()
 	w.told("QuotaReserved=True/Reserved", "Phase=Starting", "Reconciling=True/WaitingForReady", "RoleKindsReady=False/KindsNotReady")
 	w.serve()
@@ -153,6 +154,95 @@ func TestStatusOfLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.told("Phase=Deleting", "Reconciling=True/Deleting", "Stalled=False/NotStalled", "ReplicasUpToDate=Unknown/RolloutNotObserved", "Compiled=True/InSync", "Summary=1R0P0D")
+}
+
+// TestOutsideKueue: where Kueue takes up no Pod, no more than one is made, and it
+// is told what to do.
+func TestOutsideKueue(t *testing.T) {
+	w := newWorld(t)
+	c := w.compile(ten, pinnedFact)
+	for _, tpl := range c.templates {
+		delete(tpl.Template.Labels, "kueue.x-k8s.io/managed")
+	}
+	w.apply(c)
+	for range 3 {
+		w.told("QuotaReserved=False/PodGroupIncomplete", "Stalled=True/NoQueueInReservedNamespace", "Stalled~"+w.namespace)
+	}
+	if n := len(w.pods()); n != 1 {
+		t.Errorf("%d Pods", n)
+	}
+}
+
+// TestUnusableTemplate: a template of which no Pod can be made is told as such,
+// and nobody who runs is taken for it.
+func TestUnusableTemplate(t *testing.T) {
+	for name, spoil := range map[string]func(*corev1.PodTemplate){
+		"no size":  func(t *corev1.PodTemplate) { delete(t.Annotations, v1.AnnotationSize) },
+		"no queue": func(t *corev1.PodTemplate) { delete(t.Template.Labels, v1.LabelQueueName) },
+		"a value at a place that is not known": func(t *corev1.PodTemplate) {
+			t.Annotations[v1.AnnotationLateBound] = `[{"name":"runtimeVersion","kind":"InstanceType","object":"pool-a","field":"status.detail.runtimeVersion","in":["spec.elsewhere"]}]`
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.typeOf("12.9")
+			c := w.compile(strings.Replace(ten, "10", "2", 1), pinnedFact)
+			w.apply(c)
+			w.passes("m", 2)
+			w.admit()
+			w.serve()
+			w.told("Compiled=True/InSync")
+			spoil(c.templates[0])
+			w.apply(c)
+			for range 3 {
+				w.told("Compiled=False/NotCompiled", "Compiled~m-server")
+			}
+			if n := len(w.pods()); n != 2 {
+				t.Errorf("%d Pods are left", n)
+			}
+		})
+	}
+}
+
+// TestRefused: what the API server refuses is told, once and for as long as it
+// does, and what it serves again is made.
+func TestRefused(t *testing.T) {
+	w := newWorld(t)
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pods"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+	}
+	w.create(quota)
+	quota.Status.Hard, quota.Status.Used = quota.Spec.Hard, quota.Spec.Hard // there is no controller
+	if err := w.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(w.compile(strings.Replace(ten, "10", "2", 1), pinnedFact))
+	const why = "exceeded quota: pods"
+	w.until("the refusal is told", func() bool {
+		if _, err := w.pass("m"); err == nil {
+			return false
+		}
+		return w.tells("Phase=Starting", "QuotaReserved~server replicas 0, 1: the API server refuses their Pods", "QuotaReserved~"+why, "Reconciling~"+why) == nil
+	})
+	for range 3 {
+		_, _ = w.pass("m") // whether it tries or not
+	}
+	w.until("an event", func() bool { return len(w.events("FailedCreate")) > 0 })
+	if e := w.events("FailedCreate"); len(e) != 1 || !strings.Contains(e[0], why) {
+		t.Errorf("events %q", e)
+	}
+	if md := w.deployment("m"); strings.Contains(md.Status.PhaseMessage, `"m-server-`) {
+		t.Errorf("names a Pod that is another at every try: %s", md.Status.PhaseMessage)
+	}
+	if err := w.Delete(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	w.until("they are made", func() bool {
+		_, _ = w.pass("m")
+		return len(w.pods()) == 2
+	})
+	w.told("QuotaReserved=Unknown/AdmissionInFlight")
 }
 
 // TestStatusOfWeights: while they cannot be delivered, the phase says so.

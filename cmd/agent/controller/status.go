@@ -15,22 +15,15 @@ import (
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
-	"gpustack.ai/mdc/cmd/agent/act"
-	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
 	"gpustack.ai/mdc/cmd/agent/probe"
 	"gpustack.ai/mdc/cmd/agent/report"
 )
 
 // status returns the status of a deployment after a pass.
-func (r *Reconciler) status(v *observe.View, plan *converge.Plan, done act.Result) v1.ModelDeploymentStatus {
-	return report.Build(v.Report(observe.Outcome{
-		Plan:    plan,
-		Created: done.Created,
-		Failed:  done.Failed,
-		Deleted: done.Deleted,
-		Stores:  r.Prober.Told(client.ObjectKeyFromObject(v.Deployment), engines(v)),
-	}, r.Now()))
+func (r *Reconciler) status(v *observe.View, o observe.Outcome) v1.ModelDeploymentStatus {
+	o.Stores = r.Prober.Told(client.ObjectKeyFromObject(v.Deployment), engines(v))
+	return report.Build(v.Report(o, r.Now()))
 }
 
 // Where the Pods of a role that mdc writes the command line of serve metrics.

@@ -66,12 +66,10 @@ func (p *pass) firstStart() bool {
 	return p.obs.Cache.Declared && !p.obs.Cache.Usable && !p.obs.Cache.Seen && p.now.Before(p.obs.Created.Add(firstCache))
 }
 
-// halfCompiled reports whether a set of roles is not compiled as one. Growing a
-// part of it would only reserve quota for the others to wait on.
+// halfCompiled reports whether a part of a set of roles cannot be made as it is
+// declared now. Growing the others would only reserve quota to wait with.
 func (p *pass) halfCompiled() bool {
-	return len(p.obs.Roles) > 1 && slices.ContainsFunc(p.obs.Roles, func(r Role) bool {
-		return r.Template == Stale || r.Template == NotCompiled
-	})
+	return len(p.obs.Roles) > 1 && slices.ContainsFunc(p.obs.Roles, func(r Role) bool { return r.Template != InSync })
 }
 
 // occupied reports whether anything of an instance's group reads. A Workload

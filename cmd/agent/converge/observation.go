@@ -108,8 +108,6 @@ type Pod struct {
 	// Ended: its phase is Succeeded or Failed.
 	Ended bool
 	Ready bool
-	// Gated: Kueue has not let it be scheduled.
-	Gated bool
 	// Managed: Kueue has taken it up. A live Pod that is not managed runs
 	// outside any quota.
 	Managed bool
@@ -119,6 +117,9 @@ type Pod struct {
 	Preempted bool
 	// NodeLost: its Node is registered and not ready.
 	NodeLost bool
+	// NodeGone: its Node is registered no more, so that it has ended whatever it
+	// tells.
+	NodeGone bool
 }
 
 func (p *Pod) seat() Seat { return Seat{p.Ordinal, p.Member} }

@@ -90,11 +90,14 @@ type Wait string
 
 // The waits.
 const (
-	WaitWeights   Wait = "weights"
-	WaitCache     Wait = "cache"
-	WaitCompile   Wait = "compile"
-	WaitService   Wait = "service"
-	WaitOccupied  Wait = "occupied"
+	WaitWeights  Wait = "weights"
+	WaitCache    Wait = "cache"
+	WaitCompile  Wait = "compile"
+	WaitService  Wait = "service"
+	WaitOccupied Wait = "occupied"
+	// WaitRefused: the API server refuses its Pods. A decision does not know that;
+	// who carries it out does.
+	WaitRefused   Wait = "refused"
 	WaitUnmanaged Wait = "unmanaged"
 	WaitNamespace Wait = "namespace"
 )
@@ -105,8 +108,6 @@ type RoleReport struct {
 	// Compared is the number of live replicas that could be compared with the
 	// template, Outdated how many of them differ from it.
 	Compared, Outdated int
-	// Live is the number of replicas with a live Pod.
-	Live int
 	// Missing are the ordinals without a live Pod.
 	Missing []int32
 	// Hold is why outdated replicas are left alone; empty: one is turned over,

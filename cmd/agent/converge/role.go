@@ -43,7 +43,6 @@ func newRoleState(p *pass, r *Role) *roleState {
 	for _, pods := range s.instances {
 		slices.SortFunc(pods, comparePods)
 	}
-	s.report.Live = len(s.instances)
 	for n := range r.Replicas {
 		if len(s.instances[n]) == 0 {
 			s.report.Missing = append(s.report.Missing, n)
@@ -108,7 +107,14 @@ func (s *roleState) outdated(pods []*Pod) bool {
 }
 
 func (s *roleState) ready(pods []*Pod) bool {
-	return s.complete(pods) && !slices.ContainsFunc(pods, func(p *Pod) bool { return !p.Ready })
+	return s.complete(pods) && !slices.ContainsFunc(pods, func(p *Pod) bool { return !p.Ready || p.NodeGone })
+}
+
+// grouped reports whether the Pods of an instance are of its group. No Workload
+// ever admits others in its place.
+func (s *roleState) grouped(ordinal int32) bool {
+	group := s.Group(ordinal)
+	return !slices.ContainsFunc(s.instances[ordinal], func(p *Pod) bool { return p.Group != group })
 }
 
 // lost reports whether an instance has a Pod on a Node that answers no more.

@@ -93,8 +93,18 @@ type guard struct {
 
 func (p *pass) guard(s *roleState) (g guard) {
 	g.newReady, g.allAdmitted = true, true
+	workloads := map[string]*Workload{}
+	for _, w := range p.workloads {
+		workloads[w.Name] = w
+	}
+	admitted := map[int32]bool{}
 	for n := range s.Replicas {
-		g.allAdmitted = g.allAdmitted && p.admitted(s, n)
+		group := s.Group(n)
+		w := workloads[group]
+		stranded := p.stranded(group, w)
+		admitted[n] = w.admits(s.instances[n])
+		g.allAdmitted = g.allAdmitted && (admitted[n] || stranded)
+		g.lost = g.lost || stranded
 	}
 	for _, n := range s.ordinals() {
 		pods := s.instances[n]
@@ -107,9 +117,10 @@ func (p *pass) guard(s *roleState) (g guard) {
 		case isLost: // passed around; it is replaced when its Node goes
 		case !outdated:
 			g.newReady = g.newReady && ready
-		case ready:
+		case s.Size > 1 && !s.Services[n]: // nothing could take its place
+		case ready && s.grouped(n):
 			g.serving = append(g.serving, n)
-		case p.admitted(s, n):
+		case admitted[n]:
 			g.unready = append(g.unready, n)
 		default:
 			g.unadmitted = append(g.unadmitted, n)
@@ -135,12 +146,18 @@ func (g guard) victim() (ordinal int32, ok bool) {
 	return g.serving[0], true
 }
 
-// admitted reports whether an instance holds an admitted Workload. The
+// admits reports whether a Workload is admitted for one of some live Pods. The
 // conditions alone also read true while Pods are being evicted, and for dead
 // ones.
-func (p *pass) admitted(s *roleState, ordinal int32) bool {
-	return slices.ContainsFunc(p.workloads, func(w *Workload) bool {
-		return w.Name == s.Group(ordinal) && w.Admitted && !w.Evicted && !w.Deleting &&
-			slices.ContainsFunc(s.instances[ordinal], func(pod *Pod) bool { return slices.Contains(w.Pods, pod.UID) })
+func (w *Workload) admits(pods []*Pod) bool {
+	return w != nil && w.Admitted && !w.Evicted && !w.Deleting &&
+		slices.ContainsFunc(pods, func(pod *Pod) bool { return slices.Contains(w.Pods, pod.UID) })
+}
+
+// stranded reports whether a group's Pod is on its way out on a Node that answers
+// no more. It keeps its cards and its Workload until the Node is removed.
+func (p *pass) stranded(group string, w *Workload) bool {
+	return slices.ContainsFunc(p.pods, func(pod *Pod) bool {
+		return pod.Group == group && pod.Deleting && pod.stuck() && w.admits([]*Pod{pod})
 	})
 }

@@ -108,6 +108,42 @@ func TestRollout(t *testing.T) {
 			pods: "server/0 ready old; server/1 lost old", workloads: admitted("server/0", "server/1"),
 			hold: HeldByGuard,
 		},
+		"around one that leaves on a lost node": {
+			roles: []Role{server(3)}, reads: true,
+			pods: "server/0 ready old; server/1 ready old; server/2 terminating lost old", workloads: admitted("server/0", "server/1", "server/2"),
+			writes: turned("server/1"), waits: map[int32]Wait{2: WaitOccupied},
+		},
+		"one that leaves on a lost node and is not admitted": {
+			roles: []Role{server(3)}, reads: true,
+			pods: "server/0 ready old; server/1 ready old; server/2 terminating lost old", workloads: "server/0 admitted; server/1 admitted; server/2 admitted evicted",
+			hold: HeldByGuard,
+		},
+		"the last that serves beside one that leaves on a lost node": {
+			roles: []Role{server(2)}, reads: true,
+			pods: "server/0 ready old; server/1 terminating lost old", workloads: admitted("server/0", "server/1"),
+			hold: HeldByGuard,
+		},
+		"what has lost its node serves no more, and goes first": {
+			roles: []Role{server(2)}, reads: true,
+			pods: "server/0 ready old nodeless; server/1 ready old", workloads: admitted("server/0", "server/1"),
+			writes: turned("server/0"),
+		},
+		"a replacement that has lost its node": {
+			roles: []Role{server(2)}, reads: true,
+			pods: "server/0 ready old; server/1 ready nodeless", workloads: admitted("server/0", "server/1"),
+			hold: HeldByGuard,
+		},
+		"no Service for what would take its place": {
+			roles: []Role{func() Role { r := role("r", 2, 2); delete(r.Services, 1); return r }()}, reads: true,
+			pods: "r/0/0 ready old; r/0/1 ready old; r/1/0 ready old; r/1/1 ready old", workloads: admitted("r/0", "r/1"),
+			writes: []string{"delete Pod r/0/0: rollout", "delete Pod r/0/1: rollout", "delete Workload r/0: rollout"},
+		},
+		"one that stands in the place of another": {
+			roles: []Role{server(2)}, reads: true,
+			pods: "server/0 gated; server/1 ready old", workloads: "server/0; server/1 admitted of another",
+			with:   func(o *Observation) { o.Pods[1].Group = "server/0" },
+			writes: []string{"delete Pod server/1: rollout"},
+		},
 		"an ended one is not a turnover, and there is none beside it": {
 			roles: []Role{server(2)},
 			pods:  "server/0 ready old; server/1 ended old", workloads: admitted("server/0", "server/1"),

@@ -61,15 +61,15 @@ func pods(t *testing.T, text string) (out []Pod) {
 			switch word {
 			case "ready":
 				p.Ready = true
-			case "gated":
-				p.Gated = true
-			case "starting":
+			case "gated", "starting": // to a decision the same
 			case "terminating":
 				p.Deleting = true
 			case "ended":
 				p.Ended = true
 			case "lost":
 				p.NodeLost = true
+			case "nodeless":
+				p.NodeGone = true
 			case "unheld":
 				p.Held = false
 			case "unmanaged":

@@ -75,7 +75,7 @@ func testKilled(t *testing.T, f fleet) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // nothing secret
+	random := rand.New(rand.NewPCG(seed, 0))
 	p := startProgram(w)
 
 	behaviours := []localcluster.Behaviour{localcluster.Normal, localcluster.Killed, {Stop: 3 * time.Second}, {Ready: 2 * time.Second}}

@@ -140,7 +140,9 @@ type instance struct {
 	members                      int
 	current, ready, ended, lost  bool
 	admitted, dropped, duplicate bool
-	seats                        map[int16]bool
+	// stranded: it is admitted for a Pod that leaves on a lost node.
+	stranded bool
+	seats    map[int16]bool
 }
 
 // judgeDrops looks at the Pods that a decision deletes.
@@ -184,9 +186,12 @@ func (w *World) judgeDrops(d *Decision, role int16, drops map[ID]bool) error {
 		}
 		for j := range d.Pods {
 			p := &d.Pods[j]
-			if !p.Deleting && !p.Foreign && p.Ordinal == wl.Ordinal && p.Role == role && slices.Contains(wl.Owners, p.ID) {
-				instances[wl.Ordinal].admitted = true
+			if p.Foreign || p.Ordinal != wl.Ordinal || p.Role != role || !slices.Contains(wl.Owners, p.ID) {
+				continue
 			}
+			in := &instances[wl.Ordinal]
+			in.admitted = in.admitted || !p.Deleting
+			in.stranded = in.stranded || p.Deleting && p.Lost && p.running()
 		}
 	}
 	turned := -1
@@ -230,13 +235,13 @@ func (w *World) judgeTurnover(instances []instance, role int16, victim int) erro
 	for n := range instances {
 		in := &instances[n]
 		whole := in.members == int(w.Roles[role].Size)
-		if !in.admitted {
+		if !in.admitted && !in.stranded {
 			return violated(oneTurnover, "%d/%d is turned over while %d is not admitted", role, victim, n)
 		}
 		if v.ready && whole && in.current && !in.ready && !in.lost {
 			return violated(oneTurnover, "%d/%d serves and is turned over while %d is not Ready", role, victim, n)
 		}
-		lost = lost || in.lost
+		lost = lost || in.lost || in.stranded
 		if n != victim && whole && in.ready {
 			serving++
 		}

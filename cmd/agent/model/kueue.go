@@ -32,26 +32,24 @@ func (w *World) group(s *State, role, ordinal int16) group {
 
 // kueueSteps are the rules of Kueue for serving groups, which never finish.
 func (w *World) kueueSteps(s *State, out []Step) []Step {
-	type key struct{ role, ordinal int16 }
-	var seen [32]key
-	n := 0
-	visit := func(role, ordinal int16) {
-		if slices.Contains(seen[:n], key{role, ordinal}) {
-			return
-		}
-		if n < len(seen) {
-			seen[n] = key{role, ordinal}
-			n++
-		}
-		out = w.groupSteps(s, w.group(s, role, ordinal), out)
-	}
 	for i := range s.Pods {
-		visit(s.Pods[i].Role, s.Pods[i].Ordinal)
+		if p := &s.Pods[i]; !hasPod(s.Pods[:i], p.Role, p.Ordinal) {
+			out = w.groupSteps(s, w.group(s, p.Role, p.Ordinal), out)
+		}
 	}
 	for i := range s.Workloads {
-		visit(s.Workloads[i].Role, s.Workloads[i].Ordinal)
+		wl := &s.Workloads[i]
+		again := slices.ContainsFunc(s.Workloads[:i], func(o Workload) bool { return o.Role == wl.Role && o.Ordinal == wl.Ordinal })
+		if !again && !hasPod(s.Pods, wl.Role, wl.Ordinal) {
+			out = w.groupSteps(s, w.group(s, wl.Role, wl.Ordinal), out)
+		}
 	}
 	return out
+}
+
+// hasPod reports whether any of the Pods is of a group.
+func hasPod(pods []Pod, role, ordinal int16) bool {
+	return slices.ContainsFunc(pods, func(p Pod) bool { return p.Role == role && p.Ordinal == ordinal })
 }
 
 func (w *World) groupSteps(s *State, g group, out []Step) []Step {

@@ -105,7 +105,7 @@ func (w *World) observePods(s *Snapshot) (out []converge.Pod) {
 			Role: role, Ordinal: seat.Ordinal, Member: seat.Member, Group: groupName(int(p.Role), seat.Ordinal),
 			Hash:     w.hash(int(p.Role), p.Version, p.Uncached, seat),
 			Deleting: p.Deleting, Ended: p.Phase >= Succeeded, Ready: p.Phase == Ready && !p.Lost,
-			Gated: p.Phase == Gated, Managed: true, Held: p.Held, Preempted: p.Preempted, NodeLost: p.Lost,
+			Managed: true, Held: p.Held, Preempted: p.Preempted, NodeLost: p.Lost,
 		})
 	}
 	return out

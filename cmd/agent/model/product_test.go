@@ -346,7 +346,7 @@ func (x *product) compare(k key) error {
 		fast, err = x.outside(k, fast)
 	}
 	if err != nil {
-		return nil //nolint:nilerr // the caller comes to it
+		return nil
 	}
 	s := x.join(k)
 	slow := map[Step]key{}

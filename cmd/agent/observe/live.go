@@ -53,11 +53,11 @@ func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) 
 	}
 
 	live := &converge.Live{}
-	ours, nodes := uidSet{}, r.nodes(ctx)
-	v.Pods, v.Workloads, v.lost = nil, nil, nodes.lost
+	ours := uidSet{}
+	v.Pods, v.Workloads, v.nodes = nil, nil, r.nodes(ctx)
 	for i := range pods {
 		p := &pods[i]
-		out := podOf(p, nodes.lost)
+		out := podOf(p, v.nodes)
 		if IsOwn(p, md) {
 			ours[p.UID] = true
 			v.Pods = append(v.Pods, *p)
@@ -69,8 +69,8 @@ func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) 
 		}
 		live.Pods = append(live.Pods, out)
 	}
-	if nodes.err != nil {
-		return nil, nodes.err
+	if v.nodes.err != nil {
+		return nil, v.nodes.err
 	}
 	for i := range workloads.Items {
 		w := &workloads.Items[i]
@@ -105,9 +105,9 @@ func (r *Reader) livePods(ctx context.Context, md *v1.ModelDeployment, groups ma
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	selectors := []string{v1.LabelName + "=" + v1.NameModelDeployment + "," + v1.LabelInstance + "=" + md.Name}
+	selectors := []string{v1.LabelInstance + "=" + md.Name}
 	for chunk := range slices.Chunk(names, groupsPerRequest) {
-		selectors = append(selectors, podconstants.GroupNameLabel+" in ("+strings.Join(chunk, ",")+")")
+		selectors = append(selectors, v1.LabelInstance+"!="+md.Name+","+podconstants.GroupNameLabel+" in ("+strings.Join(chunk, ",")+")")
 	}
 	var out []corev1.Pod
 	seen := uidSet{}

@@ -41,9 +41,8 @@ func Controller(p metav1.Object) *metav1.OwnerReference {
 	return ref
 }
 
-// podOf returns what a decision reads of a Pod. lost tells whether a Node is
-// registered and not ready.
-func podOf(p *corev1.Pod, lost func(node string) bool) converge.Pod {
+// podOf returns what a decision reads of a Pod, n being what is known of Nodes.
+func podOf(p *corev1.Pod, n *nodes) converge.Pod {
 	out := converge.Pod{
 		Name:     p.Name,
 		UID:      string(p.UID),
@@ -54,12 +53,12 @@ func podOf(p *corev1.Pod, lost func(node string) bool) converge.Pod {
 		Hash:     p.Annotations[v1.AnnotationPodSpecHash],
 		Deleting: p.DeletionTimestamp != nil,
 		Ended:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-		Gated: slices.ContainsFunc(p.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool {
-			return g.Name == podconstants.SchedulingGateName
-		}),
 		Managed:  p.Labels[constants.ManagedByKueueLabelKey] == constants.ManagedByKueueLabelValue,
 		Held:     slices.Contains(p.Finalizers, podconstants.PodFinalizer),
-		NodeLost: p.Spec.NodeName != "" && lost(p.Spec.NodeName),
+	}
+	if p.Spec.NodeName != "" {
+		state := n.state(p.Spec.NodeName)
+		out.NodeLost, out.NodeGone = state == nodeLost, state == nodeGone
 	}
 	evicted, _ := joint.PreemptedBy(p)
 	out.Preempted = evicted != nil

@@ -16,6 +16,11 @@ import (
 	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
+// known are Nodes by what they are called.
+var known = &nodes{state: func(name string) nodeState {
+	return map[string]nodeState{"lost": nodeLost, "gone": nodeGone}[name]
+}}
+
 func TestPodOf(t *testing.T) {
 	const ordinal, member = v1.LabelPodOrdinal, v1.LabelMemberIndex
 	now := metav1.Now()
@@ -53,24 +58,19 @@ func TestPodOf(t *testing.T) {
 		"not ready":               {condition(corev1.PodReady, corev1.ConditionFalse, ""), converge.Pod{Ordinal: -1}},
 		"preempted":               {condition("TerminationTarget", corev1.ConditionTrue, "WorkloadEvictedDueToPreempted"), converge.Pod{Ordinal: -1, Preempted: true}},
 		"ended for another cause": {condition("TerminationTarget", corev1.ConditionTrue, "WorkloadDeleted"), converge.Pod{Ordinal: -1}},
-		"gated": {func(p *corev1.Pod) {
-			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}
-		}, converge.Pod{Ordinal: -1, Gated: true}},
-		"another gate": {func(p *corev1.Pod) {
-			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x"}}
-		}, converge.Pod{Ordinal: -1}},
-		"on a lost Node":  {func(p *corev1.Pod) { p.Spec.NodeName = "lost" }, converge.Pod{Ordinal: -1, NodeLost: true}},
-		"on another Node": {func(p *corev1.Pod) { p.Spec.NodeName = "fine" }, converge.Pod{Ordinal: -1}},
+		"on a lost Node":          {func(p *corev1.Pod) { p.Spec.NodeName = "lost" }, converge.Pod{Ordinal: -1, NodeLost: true}},
+		"on another Node":         {func(p *corev1.Pod) { p.Spec.NodeName = "fine" }, converge.Pod{Ordinal: -1}},
+		"its Node is gone":        {func(p *corev1.Pod) { p.Spec.NodeName = "gone" }, converge.Pod{Ordinal: -1, NodeGone: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u"}}
 			tc.edit(p)
 			tc.want.Name, tc.want.UID = "p", "u"
-			if diff := cmp.Diff(tc.want, podOf(p, func(n string) bool { return n == "lost" })); diff != "" {
+			if diff := cmp.Diff(tc.want, podOf(p, known)); diff != "" {
 				t.Error(diff)
 			}
 			trimPod(p) // must not change what is read
-			if diff := cmp.Diff(tc.want, podOf(p, func(n string) bool { return n == "lost" })); diff != "" {
+			if diff := cmp.Diff(tc.want, podOf(p, known)); diff != "" {
 				t.Errorf("once trimmed: %s", diff)
 			}
 		})

@@ -6,6 +6,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -29,7 +30,7 @@ const Finalizer = "modeldeployment.gpustack.ai/agent"
 
 // Reader reads what surrounds a deployment.
 type Reader struct {
-	// Cache serves reads from watches, with the fields of Indexes.
+	// Cache serves reads from watches, with the indexes of AddIndexes.
 	Cache client.Reader
 	// Live reads from the API server.
 	Live client.Reader
@@ -64,9 +65,9 @@ type View struct {
 	artifact *v1.ModelArtifact
 	// router is the Deployment of the router; nil does not exist.
 	router *appsv1.Deployment
-	// lost tells of the Nodes of Pods which are registered and not ready, parked
-	// which Workloads the agent has deactivated.
-	lost   func(node string) bool
+	// nodes is what is known of the Nodes of Pods, parked which Workloads the agent
+	// has deactivated.
+	nodes  *nodes
 	parked map[types.UID]bool
 }
 
@@ -111,8 +112,9 @@ func (r *Reader) readPods(ctx context.Context, v *View) error {
 	if err := r.Cache.List(ctx, &pods, client.InNamespace(md.Namespace), client.MatchingFields{IndexController: string(md.UID)}); err != nil {
 		return err
 	}
-	nodes := r.nodes(ctx)
-	v.lost = nodes.lost
+	// A cache lists in any order, and what is told of Pods must not depend on it.
+	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	v.nodes = r.nodes(ctx)
 	seen := map[string]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]
@@ -120,7 +122,7 @@ func (r *Reader) readPods(ctx context.Context, v *View) error {
 			continue
 		}
 		v.Pods = append(v.Pods, *p)
-		v.Observation.Pods = append(v.Observation.Pods, podOf(p, nodes.lost))
+		v.Observation.Pods = append(v.Observation.Pods, podOf(p, v.nodes))
 		var owned kueue.WorkloadList
 		if err := r.Cache.List(ctx, &owned, client.InNamespace(md.Namespace), client.MatchingFields{IndexOwnerPod: string(p.UID)}); err != nil {
 			return err
@@ -134,7 +136,7 @@ func (r *Reader) readPods(ctx context.Context, v *View) error {
 			}
 		}
 	}
-	return nodes.err
+	return v.nodes.err
 }
 
 // readRoles reads what each declared role is made of.
@@ -159,7 +161,7 @@ func (r *Reader) readRoles(ctx context.Context, v *View) error {
 		if role.Late, role.Queues, err = r.late(ctx, v, role); err != nil {
 			return err
 		}
-		role.bind()
+		role.judgeUse()
 		if role.Pins, err = r.pins(ctx, role); err != nil {
 			return err
 		}
@@ -220,27 +222,39 @@ func get[T any, P interface {
 	return o, nil
 }
 
-// nodes remembers within one pass which Nodes answer no more.
+// nodes remembers within one pass what is known of Nodes.
 type nodes struct {
-	lost func(name string) bool
-	err  error
+	state func(name string) nodeState
+	err   error
 }
 
-// nodes returns a lookup of Nodes that are registered and not ready. A Node that
-// is gone holds nothing any more.
+// nodeState is why a Node cannot be relied on; zero: it can.
+type nodeState int
+
+const (
+	// nodeLost: it is registered and not ready.
+	nodeLost nodeState = iota + 1
+	// nodeGone: it is not registered, and holds nothing any more.
+	nodeGone
+)
+
 func (r *Reader) nodes(ctx context.Context) *nodes {
-	n, known := &nodes{}, map[string]bool{}
-	n.lost = func(name string) bool {
-		lost, ok := known[name]
+	n, known := &nodes{}, map[string]nodeState{}
+	n.state = func(name string) nodeState {
+		state, ok := known[name]
 		if ok {
-			return lost
+			return state
 		}
-		node, err := get[corev1.Node](ctx, r, client.ObjectKey{Name: name})
-		if err != nil {
+		switch node, err := get[corev1.Node](ctx, r, client.ObjectKey{Name: name}); {
+		case err != nil:
 			n.err = err
+		case node == nil:
+			state = nodeGone
+		case !NodeReady(node):
+			state = nodeLost
 		}
-		known[name] = node != nil && !NodeReady(node)
-		return known[name]
+		known[name] = state
+		return state
 	}
 	return n
 }

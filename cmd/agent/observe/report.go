@@ -36,6 +36,11 @@ type Outcome struct {
 	// were.
 	Created []corev1.Pod
 	Failed  []converge.Create
+	// Refused is what the API server says of replicas whose Pods it refuses, by
+	// role and ordinal.
+	Refused map[string]map[int32]string
+	// Settling: a host may still be applying what was compiled.
+	Settling bool
 	// Deleted are the UIDs of the Pods that were deleted.
 	Deleted map[string]bool
 	// Stores is what engines tell of the store, by the UID of their Pod.
@@ -47,6 +52,7 @@ func (v *View) Report(o Outcome, now time.Time) report.Input {
 	in := report.Input{
 		Deployment: v.Deployment,
 		Now:        now,
+		Settling:   o.Settling,
 		Cache:      v.reportCache(),
 		Weights:    v.reportWeights(),
 		Router:     report.Router{Name: router.Name(v.Deployment.Name)},
@@ -56,13 +62,13 @@ func (v *View) Report(o Outcome, now time.Time) report.Input {
 	}
 	for i := range v.Pods {
 		p := &v.Pods[i]
-		out := reportPod(p, v.lost)
+		out := reportPod(p, v.nodes)
 		out.Deleting = out.Deleting || o.Deleted[out.UID]
 		out.Store = o.Stores[p.UID]
 		in.Pods = append(in.Pods, out)
 	}
 	for i := range o.Created {
-		in.Pods = append(in.Pods, reportPod(&o.Created[i], v.lost))
+		in.Pods = append(in.Pods, reportPod(&o.Created[i], v.nodes))
 	}
 	for i := range v.Workloads {
 		in.Workloads = append(in.Workloads, v.reportWorkload(&v.Workloads[i]))
@@ -73,7 +79,7 @@ func (v *View) Report(o Outcome, now time.Time) report.Input {
 	if len(in.Roles) == 0 {
 		return in
 	}
-	in.Endpoint = v.front()
+	in.Endpoint = v.rendered(0).DeploymentEndpoint()
 	if v.Deployment.Spec.Router != nil {
 		in.Router.Contract = v.contract(in.Roles)
 	}
@@ -88,20 +94,25 @@ func (v *View) reportRole(r *Role, o Outcome) report.Role {
 		Fault:   r.Fault,
 		Service: func(n int32) string { return replica.InstanceName(md.Name, r.Spec.Name, n) },
 		NoImage: r.lacks(replica.LateRuntimeVersion),
+		Refused: o.Refused[r.Spec.Name],
 	}
 	for _, p := range o.Plan.Roles {
 		if p.Name == r.Spec.Name {
 			out.Pass = p
 		}
 	}
-	for _, c := range o.Plan.Creates {
-		made := slices.ContainsFunc(o.Created, func(p corev1.Pod) bool {
-			return p.Labels[v1.LabelComponent] == c.Role && index(p.Labels[v1.LabelPodOrdinal], -1) == c.Ordinal
-		})
-		if c.Role == r.Spec.Name && made && !slices.Contains(o.Failed, c) {
-			out.Created++
+	made := map[int32]bool{}
+	for i := range o.Created {
+		if p := &o.Created[i]; p.Labels[v1.LabelComponent] == r.Spec.Name {
+			made[index(p.Labels[v1.LabelPodOrdinal], -1)] = true
 		}
 	}
+	for _, c := range o.Failed {
+		if c.Role == r.Spec.Name {
+			delete(made, c.Ordinal)
+		}
+	}
+	out.Created = len(made)
 	if r.full == nil {
 		return out
 	}
@@ -115,13 +126,6 @@ func (v *View) reportRole(r *Role, o Outcome) report.Role {
 		slices.Sort(out.Accelerators)
 	}
 	return out
-}
-
-// front is the address of the deployment's Service, which stands before the
-// first role: as the role's own but for the name.
-func (v *View) front() string {
-	md := v.Deployment.Name
-	return strings.Replace(v.rendered(0).Endpoint(), "//"+v1.TemplateName(md, v.Roles[0].Spec.Name)+".", "//"+md+".", 1)
 }
 
 // rendered is a role as far as how it is reached, which does not depend on its
@@ -146,8 +150,8 @@ func accelerates(name string) bool {
 	return plugin && domain != "device.gpustack.ai" && domain != "vpc.amazonaws.com"
 }
 
-func reportPod(p *corev1.Pod, lost func(node string) bool) report.Pod {
-	out := report.Pod{Pod: podOf(p, lost), Restarted: Restarts(p) > 0}
+func reportPod(p *corev1.Pod, n *nodes) report.Pod {
+	out := report.Pod{Pod: podOf(p, n), Created: p.CreationTimestamp.Time, Restarted: Restarts(p) > 0}
 	if p.Status.Reason == podEvicted {
 		out.Evicted = p.Status.Message
 	}
@@ -181,6 +185,15 @@ func (v *View) reportWorkload(w *kueue.Workload) report.Workload {
 		c := meta.FindStatusCondition(w.Status.Conditions, name)
 		if c != nil && (c.Status == metav1.ConditionTrue) == (name == kueue.WorkloadEvicted) {
 			out.Message = c.Message
+		}
+	}
+	for _, e := range w.Status.AdmissionChecks {
+		if e.State != kueue.CheckStateReady {
+			text := "check " + string(e.Name)
+			if e.Message != "" {
+				text += " (" + e.Message + ")"
+			}
+			out.Checks = append(out.Checks, text)
 		}
 	}
 	if w.Status.Admission == nil {

@@ -45,7 +45,7 @@ func TestReportPod(t *testing.T) {
 		"is out of call": {corev1.Pod{Spec: corev1.PodSpec{NodeName: "lost"}}, report.Pod{Pod: converge.Pod{NodeLost: true}, Node: "lost"}},
 	} {
 		tc.want.Ordinal = -1
-		if diff := cmp.Diff(tc.want, reportPod(&tc.pod, func(node string) bool { return node == "lost" })); diff != "" {
+		if diff := cmp.Diff(tc.want, reportPod(&tc.pod, known)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -122,7 +122,7 @@ func TestReport(t *testing.T) {
 	v := &View{
 		Deployment: md,
 		Pods:       []corev1.Pod{pod("prefill", "0", "0"), pod("decode", "0", "0")},
-		lost:       func(string) bool { return false },
+		nodes:      known,
 		Chain: Chain{
 			Binding: &v1.KVCachePoolBinding{
 				Spec:   v1.KVCachePoolBindingSpec{PoolRef: v1.LocalObjectReference{Name: "pool"}, Domain: v1.KVCacheDomain{BlockSize: 64, Dtype: "auto"}},

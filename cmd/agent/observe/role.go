@@ -170,6 +170,12 @@ func (r *Role) misfit(t *corev1.PodTemplate) string {
 			return fmt.Sprintf("PodTemplate %q: %s %s of its Pods is %q and must be %q; compile last, after whatever rewrites labels", t.Name, want[0], want[1], got, want[2])
 		}
 	}
+	late, err := replica.ParseLate(t)
+	queued := t.Template.Labels[v1.LabelQueueName] != "" ||
+		err != nil || slices.ContainsFunc(late, func(l replica.Late) bool { return l.Name == replica.LateQueueName })
+	if !queued {
+		return fmt.Sprintf("PodTemplate %q: its Pods have no label %s and would run outside any quota; compile last, after whatever rewrites labels", t.Name, v1.LabelQueueName)
+	}
 	return ""
 }
 
@@ -188,8 +194,8 @@ func (r *Role) tenantFault(t *corev1.PodTemplate) string {
 	return tenantFault(&t.Template, domain, true)
 }
 
-// bind notes which values are missing that a Pod made now would need.
-func (r *Role) bind() {
+// judgeUse notes why no Pod can be made now.
+func (r *Role) judgeUse() {
 	if r.Fault.Reason != "" && r.Fault.Reason != report.ReasonStale {
 		return
 	}
@@ -200,6 +206,12 @@ func (r *Role) bind() {
 		r.Fault = report.Fault{Reason: report.ReasonUnknownLateValue, Message: err.Error()}
 	case len(missing) > 0:
 		r.Fault = report.Fault{Reason: report.ReasonMissingLateValue, Message: fmt.Sprintf("PodTemplate %q cannot be used yet: %s", t.Name, strings.Join(missing, "; "))}
+	default:
+		// A template of which no Pod can be made would make every replica look
+		// outdated.
+		if _, err := r.stampAnew(converge.Seat{}, t == r.uncached); err != nil {
+			r.Fault = report.Fault{Reason: report.ReasonTemplateInvalid, Message: fmt.Sprintf("PodTemplate %q cannot be used: %v; compile again with the \"mdc build\" of this agent's version and apply what it prints", t.Name, err)}
+		}
 	}
 }
 

@@ -105,7 +105,13 @@ func (p *Prober) Told(name types.NamespacedName, targets []Target) map[types.UID
 		default: // it is going to look anyway
 		}
 	}
-	return maps.Clone(d.told)
+	told := maps.Clone(d.told)
+	for _, t := range targets {
+		if _, asked := told[t.UID]; !asked {
+			told[t.UID] = report.Unasked
+		}
+	}
+	return told
 }
 
 // Start asks until the context ends. Only the agent at work makes passes, and so
@@ -188,8 +194,10 @@ func (p *Prober) learn(name types.NamespacedName, told map[types.UID]report.Evid
 		return false
 	}
 	for _, t := range d.targets {
-		if e := told[t.UID]; e != report.Unreadable && d.told[t.UID] != e {
-			d.told[t.UID], news = e, true
+		now, asked := told[t.UID]
+		before, known := d.told[t.UID]
+		if asked && (!known || now != report.Unreadable && now != before) {
+			d.told[t.UID], news = now, true
 		}
 	}
 	return news

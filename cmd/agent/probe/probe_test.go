@@ -130,7 +130,7 @@ func TestProber(t *testing.T) {
 	a := &asker{answer: map[string]report.Evidence{"u0": report.Failing}, asked: map[string]int{}}
 	p := New(a)
 	p.Every = 20 * time.Millisecond
-	if got := p.Told(deploymentName, targets(1)); len(got) != 0 {
+	if got := p.Told(deploymentName, targets(1)); len(got) != 1 || got["0"] != report.Unasked {
 		t.Errorf("told %v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,8 +193,11 @@ func TestRounds(t *testing.T) {
 	}
 	// A target that is gone takes along what it told.
 	p.learn(deploymentName, map[types.UID]report.Evidence{"0": report.Active, "20": report.Active})
-	if got := p.Told(deploymentName, targets(2)); len(got) != 1 {
+	if got := p.Told(deploymentName, targets(2)); len(got) != 2 || got["0"] != report.Active || got["1"] != report.Unasked {
 		t.Errorf("told %v", got)
+	}
+	if news := p.learn(deploymentName, map[types.UID]report.Evidence{"1": report.Unreadable}); !news {
+		t.Error("that it was asked is no news")
 	}
 	p.round(now.Add(2 * every)) // with fewer than there were
 }

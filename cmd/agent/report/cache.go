@@ -14,7 +14,7 @@ func cacheAttached(s *state) verdict {
 			if c.Name != "" {
 				return nil
 			}
-			return yes(notApplicable, "The deployment has no cache")
+			return yes(ReasonNotApplicable, "The deployment has no cache")
 		},
 		func(s *state) *verdict {
 			var taken []string
@@ -26,35 +26,44 @@ func cacheAttached(s *state) verdict {
 			if len(taken) == 0 {
 				return nil
 			}
-			return unknown("Unmanaged", "The command line of %s is not mdc's, and so is the cache of its engine", rolesNamed(taken))
+			return unknown(ReasonUnmanaged, "The command line of %s is not mdc's, and so is the cache of its engine", rolesNamed(taken))
 		},
 		func(s *state) *verdict {
 			if len(s.replicas((*replica).ready)) > 0 {
 				return nil
 			}
-			return unknown("NoReplicaReady", "No replica is ready to be asked")
+			return unknown(ReasonNoReplicaReady, "No replica is ready to be asked")
 		},
 		func(s *state) *verdict {
 			if len(s.telling(Active)) == 0 {
 				return nil
 			}
-			return yes("CacheActive", "Engines store and load blocks")
+			return yes(ReasonCacheActive, "Engines store and load blocks")
+		},
+		// What was told before the agent was started stands until it has asked.
+		func(s *state) *verdict {
+			before, _ := find(s.in.Deployment.Status.Conditions, CacheAttached)
+			known := before.Reason == ReasonCacheActive || before.Reason == ReasonCacheOperationsFailing
+			if !known || len(s.telling(Unasked)) == 0 {
+				return nil
+			}
+			return &verdict{before.Status, before.Reason, before.Message}
 		},
 		func(s *state) *verdict {
 			failing := s.telling(Failing)
 			if len(failing) == 0 {
 				return nil
 			}
-			return no("CacheOperationsFailing", "Every operation of the store that an engine has tried has failed, on %s; look at the log of the engine, and whether its Pod reaches the store", rolesOf(failing))
+			return no(ReasonCacheOperationsFailing, "Every operation of the store that an engine has tried has failed, on %s; look at the log of the engine, and whether its Pod reaches the store", rolesOf(failing))
 		},
 		func(*state) *verdict {
 			if c.Binding == nil || !c.Binding.HoldsData {
 				return nil
 			}
-			return yes("CacheActive", "Domain %q holds blocks; which deployment has stored them is not known", c.Binding.Domain.Name)
+			return yes(ReasonCacheActive, "Domain %q holds blocks; which deployment has stored them is not known", c.Binding.Domain.Name)
 		},
 		func(*state) *verdict {
-			return unknown("NoObservationAvailable", "No engine tells of operations of the store, as before the first one")
+			return unknown(ReasonNoObservationAvailable, "No engine tells of operations of the store, as before the first one")
 		},
 	)
 }

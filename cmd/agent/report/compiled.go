@@ -12,13 +12,13 @@ import (
 // compiled judges the templates, what keeps the most from being made first.
 func compiled(s *state) verdict {
 	return first(s,
-		faulty("NotCompiled", ReasonNotCompiled, ReasonTemplateInvalid),
-		faulty("TenantMismatch", ReasonTenantMismatch),
-		faulty("UnknownLateValue", ReasonUnknownLateValue),
-		faulty("Stale", ReasonStale),
+		faulty(ReasonNotCompiled, ReasonNotCompiled, ReasonTemplateInvalid),
+		faulty(ReasonTenantMismatch, ReasonTenantMismatch),
+		faulty(ReasonUnknownLateValue, ReasonUnknownLateValue),
+		faulty(ReasonStale, ReasonStale),
 		serviceMissing,
 		func(*state) *verdict {
-			return yes("InSync", "Every role has a PodTemplate that was compiled from the live spec")
+			return yes(ReasonInSync, "Every role has a PodTemplate that was compiled from the live spec")
 		},
 	)
 }
@@ -34,7 +34,7 @@ func faulty(reason string, faults ...string) rule {
 					messages = append(messages, "role "+r.Name+": "+r.Fault.Message)
 				}
 			}
-			if reason == "Stale" && r.Stale && r.Fault.Reason != ReasonStale {
+			if reason == ReasonStale && r.Stale && r.Fault.Reason != ReasonStale {
 				messages = append(messages, "role "+r.Name+": its PodTemplate was compiled from another spec than the live one")
 			}
 		}
@@ -55,5 +55,5 @@ func serviceMissing(s *state) *verdict {
 	if len(names) == 0 {
 		return nil
 	}
-	return no("ServiceMissing", "Replicas wait for their Services: %s; compile the deployment with \"mdc build\" and apply what it prints", few(names, ", "))
+	return no(ReasonServiceMissing, "Replicas wait for their Services: %s; compile the deployment with \"mdc build\" and apply what it prints", few(names, ", "))
 }

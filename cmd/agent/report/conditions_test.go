@@ -4,7 +4,9 @@
 package report
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +52,7 @@ func TestRows(t *testing.T) {
 			in.Deployment.Status.ObservedGeneration = in.Deployment.Generation
 		}
 	}
+	given := map[string]map[string]bool{}
 	for name, tc := range map[string]struct {
 		condition string
 		base      func(...edit) Input
@@ -115,8 +118,12 @@ func TestRows(t *testing.T) {
 			},
 		}},
 		"QuotaReserved, inactive by somebody else": {QuotaReserved, servers, []row{
-			{want: "False/Pending", edits: []edit{workloads("server", 1, func(w *Workload) { w.Inactive, w.Reserved, w.Admitted = true, false, false })}, parts: []string{"not active", `"pool-a"`}},
+			{want: "False/Pending", edits: []edit{workloads("server", 1, func(w *Workload) { w.Inactive, w.Reserved, w.Admitted = true, false, false })}, parts: []string{"not active", `"pool-a"`, "unpark g-server-1"}},
 			{want: "True/Reserved", parts: []string{`"pool-a"`}},
+		}},
+		"QuotaReserved, refused": {QuotaReserved, servers, []row{
+			{want: "Unknown/NoReplicas", edits: []edit{noPods, waitsFor("server", 0, converge.WaitRefused), refused("server", 0, "denied by a webhook")}, parts: []string{"refuses", "exceeded quota", "denied by a webhook"}},
+			{want: "False/PodGroupIncomplete", edits: []edit{gone("server", 1), waitsFor("server", 1, converge.WaitRefused), refused("server", 1, "exceeded quota")}, parts: []string{"1 of 2", "server replica 1: the API server refuses", "exceeded quota"}},
 		}},
 		"QuotaReserved, of the dying": {QuotaReserved, servers, []row{
 			{want: "False/Pending", alone: true, edits: []edit{workloads("server", 1, func(w *Workload) { w.Evicted = true })}},
@@ -180,6 +187,11 @@ func TestRows(t *testing.T) {
 			{want: "True/CacheActive", edits: []edit{binding(func(b *Binding) { b.HoldsData = true })}, parts: []string{"team-a"}},
 			{want: "Unknown/NoObservationAvailable", edits: []edit{cached}},
 		}},
+		"CacheAttached, of an agent that has just started": {CacheAttached, servers, []row{
+			{want: "True/CacheActive", edits: []edit{pods("server", 1, func(p *Pod) { p.Store = Active })}},
+			{want: "False/CacheOperationsFailing", edits: []edit{stored(CacheAttached, metav1.ConditionFalse, ReasonCacheOperationsFailing)}},
+			{want: "Unknown/NoObservationAvailable", edits: []edit{cached, pods("server", 0, func(p *Pod) { p.Store = Unasked })}},
+		}},
 		"CacheAttached, who is asked": {CacheAttached, servers, []row{
 			{want: "Unknown/NoObservationAvailable", edits: []edit{cached, unready("server", 0), pods("server", 0, func(p *Pod) { p.Store = Active }), func(in *Input) {
 				in.Deployment.Spec.Roles[0].Size = 2
@@ -203,6 +215,11 @@ func TestRows(t *testing.T) {
 			{want: "True/Parked", edits: []edit{workloads("decode", 0, func(w *Workload) { w.Inactive, w.Parked = true, true })}, parts: []string{"g-decode-0"}},
 			{want: "False/NotStalled", edits: []edit{stale("prefill")}},
 		}},
+		"Stalled, while a host applies": {Stalled, pair, []row{
+			{want: "True/NotCompiled", edits: []edit{stored(Stalled, metav1.ConditionTrue, ReasonNotCompiled)}},
+			{want: "False/NotStalled", edits: []edit{func(in *Input) { in.Settling = true }}},
+			{want: "True/NotCompiled", edits: []edit{fault("decode", ReasonNotCompiled, "mdc build")}},
+		}},
 		"Stalled, of what ends": {Stalled, servers, []row{
 			{want: "False/NotStalled", edits: []edit{workloads("server", 0, func(w *Workload) { w.Inactive, w.Parked = true, true }), deleted}},
 		}},
@@ -214,12 +231,25 @@ func TestRows(t *testing.T) {
 			{want: "True/Ready", parts: []string{"2 replicas"}},
 		}},
 		"Ready, no more": {Ready, servers, []row{
-			{want: "Unknown/Progressing", edits: []edit{func(in *Input) { in.Deployment.Generation = 4 }}}, // for all that is known it is new
+			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), func(in *Input) { in.Deployment.Generation = 4 }}}, // for all that is known it is new
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse)}, parts: []string{"server/1", "not ready any more"}},
 			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionUnknown)}},
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue), unready("server", 1)}, parts: []string{"1 of 2", "server/1"}},
+		}},
+		"Ready, one is missing and another new": {Ready, servers, []row{
+			{want: "Unknown/Progressing", edits: []edit{pods("server", 1, func(p *Pod) { p.Created = noon })}},
+			{want: "False/ReplicaUnavailable", edits: []edit{func(in *Input) { in.Deployment.Generation = 4 }}, parts: []string{"server/1", "not ready any more"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse), unready("server", 1)}},
+		}},
+		"Ready, one leaves on a node that does not answer": {Ready, servers, []row{
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"server/1", "node-1", "deleted"}},
+			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), leaving("server", 1)}},
+		}},
+		"Ready, refused": {Ready, servers, []row{
+			{want: "False/ReplicaUnavailable", edits: []edit{waitsFor("server", 1, converge.WaitRefused), refused("server", 1, "exceeded quota")}, parts: []string{"role server replica 1", "exceeded quota"}},
+			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), gone("server", 1)}},
 		}},
 		"Ready, nothing any more": {Ready, servers, []row{
 			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue)}, parts: []string{"0 of 2", "server/0"}},
@@ -262,6 +292,17 @@ func TestRows(t *testing.T) {
 		"Reconciling, for a router": {Reconciling, servers, []row{
 			{want: "True/WaitingForReady", edits: []edit{routed, func(in *Input) { in.Router.Ready = 0 }}, parts: []string{"m-router"}},
 		}},
+		"Reconciling, weights on their way": {Reconciling, servers, []row{
+			{want: "True/RollingOut", edits: []edit{outdated("server", 1)}},
+			{want: "True/WaitingForQuota", edits: []edit{waitingForQuota("server", 1, "no room")}},
+			{want: "True/WaitingForWeights", edits: []edit{delivered(v1.DeliveryEngine), unready("server", 0)}, parts: []string{"weights", "1 Pod"}},
+			{want: "False/AsDeclared"},
+		}},
+		"Reconciling, for another check": {Reconciling, servers, []row{
+			{want: "True/WaitingForReady", edits: []edit{unready("server", 1), workloads("server", 1, func(w *Workload) {
+				w.Admitted, w.Checks = false, []string{"check provision (a machine is being made)"}
+			})}, parts: []string{"server/1 holds quota", "provision", "a machine is being made"}},
+		}},
 		"Reconciling, weights lost while all run": {Reconciling, servers, []row{
 			{want: "False/AsDeclared", edits: []edit{blocked("ArtifactNotResolved")}},
 		}},
@@ -270,6 +311,11 @@ func TestRows(t *testing.T) {
 			var on []edit
 			for i := len(tc.rows) - 1; i >= 0; i-- {
 				r := tc.rows[i]
+				if given[tc.condition] == nil {
+					given[tc.condition] = map[string]bool{}
+				}
+				_, reason, _ := strings.Cut(r.want, "/")
+				given[tc.condition][reason] = true
 				edits := slices.Concat(on, r.edits)
 				if !r.alone {
 					on = edits
@@ -281,5 +327,15 @@ func TestRows(t *testing.T) {
 				contains(t, r.want, message, r.parts...)
 			}
 		})
+	}
+	delete(given[WeightsReady], "ClaimNotBound") // given by the input
+	for condition, reasons := range given {
+		got, want := slices.Sorted(slices.Values(Reasons(condition))), slices.Sorted(maps.Keys(reasons))
+		if !slices.Equal(got, want) {
+			t.Errorf("reasons of %s: %q, and the rows give %q", condition, got, want)
+		}
+	}
+	if len(given) != len(order) {
+		t.Errorf("rows of %d conditions", len(given))
 	}
 }

@@ -12,42 +12,39 @@ func domainRegistered(s *state) verdict {
 			if c.Name != "" {
 				return nil
 			}
-			return yes(notApplicable, "The deployment has no cache")
+			return yes(ReasonNotApplicable, "The deployment has no cache")
 		},
 		func(*state) *verdict {
 			if b != nil {
 				return nil
 			}
-			return no("BindingNotFound", "KVCachePoolBinding %q does not exist in namespace %q", c.Name, namespace)
+			return no(ReasonBindingNotFound, "KVCachePoolBinding %q does not exist in namespace %q", c.Name, namespace)
 		},
 		func(*state) *verdict {
 			if !b.Deleting {
 				return nil
 			}
-			return no("BindingDeleting", "KVCachePoolBinding %q is being deleted", c.Name)
+			return no(ReasonBindingDeleting, "KVCachePoolBinding %q is being deleted", c.Name)
 		},
 		func(*state) *verdict {
 			switch {
 			case b.Phase == "":
-				return no("BindingNotReady", "KVCachePoolBinding %q has not been observed yet", c.Name)
+				return no(ReasonBindingNotReady, "KVCachePoolBinding %q has not been observed yet", c.Name)
 			case b.Phase != bindingReady:
 				detail := ""
 				if b.PhaseMessage != "" {
 					detail = ": " + cut(b.PhaseMessage, quoteLimit)
 				}
-				return no("BindingNotReady", "KVCachePoolBinding %q is %s%s", c.Name, b.Phase, detail)
+				return no(ReasonBindingNotReady, "KVCachePoolBinding %q is %s%s", c.Name, b.Phase, detail)
 			case !b.QuotaGranted:
-				return no("BindingNotReady", "KVCachePoolBinding %q has been granted no quota: its condition QuotaGranted is not True", c.Name)
+				return no(ReasonBindingNotReady, "KVCachePoolBinding %q has been granted no quota: its condition QuotaGranted is not True", c.Name)
 			}
 			return nil
 		},
 		func(*state) *verdict {
-			return yes("Registered", "Attached to domain %q by KVCachePoolBinding %q of KVCachePool %q", b.Domain.Name, c.Name, b.Pool)
+			return yes(ReasonRegistered, "Attached to domain %q by KVCachePoolBinding %q of KVCachePool %q", b.Domain.Name, c.Name, b.Pool)
 		},
 	)
 }
 
-const (
-	notApplicable = "NotApplicable"
-	bindingReady  = "Ready"
-)
+const bindingReady = "Ready"

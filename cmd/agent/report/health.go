@@ -27,8 +27,14 @@ func stalled(s *state) verdict {
 		}
 	}
 	return first(s,
-		of(Compiled, "NotCompiled"),
-		of(Compiled, "TenantMismatch"),
+		func(s *state) *verdict {
+			before, _ := find(s.in.Deployment.Status.Conditions, Stalled)
+			if s.in.Settling && before.Reason != ReasonNotCompiled {
+				return nil
+			}
+			return of(Compiled, ReasonNotCompiled)(s)
+		},
+		of(Compiled, ReasonTenantMismatch),
 		imageUnresolvable,
 		// Read off the Pods: missing replicas are reported before.
 		func(s *state) *verdict {
@@ -41,8 +47,8 @@ func stalled(s *state) verdict {
 			}
 			return v
 		},
-		of(QuotaReserved, "Parked"),
-		func(*state) *verdict { return no("NotStalled", "Nothing is stuck for good") },
+		of(QuotaReserved, ReasonParked),
+		func(*state) *verdict { return no(ReasonNotStalled, "Nothing is stuck for good") },
 	)
 }
 
@@ -51,7 +57,7 @@ func stalled(s *state) verdict {
 func imageUnresolvable(s *state) *verdict {
 	for _, r := range s.missing() {
 		if r.role.NoImage && r.waitsFor() == waitValue {
-			return yes("ImageUnresolvable", "Role %s: %s; or set its image", r.role.Name, r.role.Fault.Message)
+			return yes(ReasonImageUnresolvable, "Role %s: %s; or set its image", r.role.Name, r.role.Fault.Message)
 		}
 	}
 	return nil
@@ -66,22 +72,22 @@ func ready(s *state) verdict {
 			if s.summed != v1.PhaseReady {
 				return nil
 			}
-			return yes("Ready", "Ready: %s", count(s.total(), "replica"))
+			return yes(ReasonReady, "Ready: %s", count(s.total(), "replica"))
 		},
 		func(s *state) *verdict {
 			lost := s.unavailable()
-			if s.deleting() || len(lost) == 0 || s.said[ReplicasUpToDate].reason == reasonRollout {
+			if s.deleting() || len(lost) == 0 || s.said[ReplicasUpToDate].reason == ReasonRolloutInProgress {
 				return nil
 			}
-			return no("ReplicaUnavailable", "%d of %d replicas are ready, and nothing is replacing: %s", s.ready(), s.total(), few(lost, "; "))
+			return no(ReasonReplicaUnavailable, "%d of %d replicas are ready, and nothing is replacing: %s", s.ready(), s.total(), few(lost, "; "))
 		},
 		func(s *state) *verdict {
 			if s.summed != v1.PhaseStarting {
 				return nil
 			}
-			return unknown("Starting", "%s", s.summary)
+			return unknown(ReasonStarting, "%s", s.summary)
 		},
-		func(s *state) *verdict { return unknown("Progressing", "%s", s.summary) },
+		func(s *state) *verdict { return unknown(ReasonProgressing, "%s", s.summary) },
 	)
 }
 
@@ -90,17 +96,21 @@ func (s *state) unavailable() (out []string) {
 	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
 	// Once all was ready under this spec, what is not ready now was so before.
 	// Under a new spec it may be new.
-	served := (before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse) &&
-		s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
+	served := before.Status == metav1.ConditionFalse ||
+		before.Status == metav1.ConditionTrue && s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
 	if !served {
 		return nil
 	}
-	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && len(r.leaving) == 0 }) {
+	// What was made since something went missing may never have been ready.
+	since := func(p *Pod) bool {
+		return before.Status == metav1.ConditionFalse && p.Created.After(before.LastTransitionTime.Time)
+	}
+	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && (len(r.leaving) == 0 || r.lost() != "") }) {
 		name, wait := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal), r.waitsFor()
 		switch {
 		case r.lost() != "":
 			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it serves again when the Node answers, and is replaced once the object of the Node is deleted", name, r.lost()))
-		case r.complete() && r.admitted():
+		case r.complete() && r.admitted() && !slices.ContainsFunc(r.live, since):
 			out = append(out, name+", which is not ready any more"+r.crashed())
 		case !r.lives() && wait != "" && wait != converge.WaitOccupied:
 			out = append(out, waits([]*replica{r}))
@@ -125,34 +135,33 @@ func reconciling(s *state) verdict {
 			if !s.deleting() {
 				return nil
 			}
-			return yes("Deleting", "%s", s.summary)
+			return yes(ReasonDeleting, "%s", s.summary)
 		},
 		func(s *state) *verdict {
 			if s.said[Stalled].status != metav1.ConditionTrue {
 				return nil
 			}
-			return no("Stalled", "See condition %s", Stalled)
+			return no(ReasonStalled, "See condition %s", Stalled)
 		},
 		func(s *state) *verdict {
-			w := s.said[WeightsReady]
 			_, outdated, _, _ := s.tally()
-			if w.status != metav1.ConditionFalse || len(s.missing()) == 0 && outdated == 0 && s.summed == v1.PhaseReady {
+			if s.in.Weights.Blocked.Reason == "" || len(s.missing()) == 0 && outdated == 0 && s.summed == v1.PhaseReady {
 				return nil
 			}
-			return yes("WaitingForWeights", "%s", w.message)
+			return yes(ReasonWaitingForWeights, "%s", s.said[WeightsReady].message)
 		},
 		func(s *state) *verdict {
-			if !s.waitsForAny(converge.WaitCache) && s.said[ReplicasUpToDate].reason != reasonHeldByCache {
+			if !s.waitsForAny(converge.WaitCache) && s.said[ReplicasUpToDate].reason != ReasonRolloutHeldByCache {
 				return nil
 			}
-			return yes(waitingForCache, "%s", s.said[DomainRegistered].message)
+			return yes(ReasonWaitingForCache, "%s", s.said[DomainRegistered].message)
 		},
 		func(s *state) *verdict {
-			if s.said[ReplicasUpToDate].reason == reasonRollout {
-				return yes("RollingOut", "%s", s.said[ReplicasUpToDate].message)
+			if s.said[ReplicasUpToDate].reason == ReasonRolloutInProgress {
+				return yes(ReasonRollingOut, "%s", s.said[ReplicasUpToDate].message)
 			}
 			if c := s.said[Compiled]; c.status != metav1.ConditionTrue && len(s.missing()) == 0 {
-				return yes("RollingOut", "%s", c.message)
+				return yes(ReasonRollingOut, "%s", c.message)
 			}
 			return nil
 		},
@@ -161,20 +170,23 @@ func reconciling(s *state) verdict {
 			if len(absent) == 0 {
 				return nil
 			}
-			return yes("Creating", "%s", join("To be created: "+slots(absent), waits(absent)))
+			return yes(ReasonCreating, "%s", join("To be created: "+slots(absent), waits(absent)))
 		},
 		func(s *state) *verdict {
 			q := s.said[QuotaReserved]
 			if q.status == metav1.ConditionTrue {
 				return nil
 			}
-			return yes("WaitingForQuota", "%s", q.message)
+			return yes(ReasonWaitingForQuota, "%s", q.message)
 		},
 		func(s *state) *verdict {
-			if s.summed == v1.PhaseReady {
+			switch w := s.said[WeightsReady]; {
+			case s.summed == v1.PhaseReady:
 				return nil
+			case w.status == metav1.ConditionFalse:
+				return yes(ReasonWaitingForWeights, "%s", w.message)
 			}
-			return yes("WaitingForReady", "%s", s.unready())
+			return yes(ReasonWaitingForReady, "%s", s.unready())
 		},
 		func(s *state) *verdict {
 			if s.in.Cache.Name == "" || s.in.Cache.Resolved {
@@ -184,19 +196,25 @@ func reconciling(s *state) verdict {
 			if s.said[DomainRegistered].status == metav1.ConditionTrue {
 				message = fmt.Sprintf("KVCachePool %q does not tell its address yet, or has no backend", s.in.Cache.Binding.Pool)
 			}
-			return yes(waitingForCache, "%s", message)
+			return yes(ReasonWaitingForCache, "%s", message)
 		},
-		func(*state) *verdict { return no("AsDeclared", "All is as declared") },
+		func(*state) *verdict { return no(ReasonAsDeclared, "All is as declared") },
 	)
 }
 
-const waitingForCache = "WaitingForCache"
-
 // unready names what is there and does not serve.
 func (s *state) unready() string {
-	var parts []string
+	var parts, checks []string
 	if slow := s.replicas(func(r *replica) bool { return !r.ready() }); len(slow) > 0 {
 		parts = append(parts, slots(slow))
+		for _, r := range slow {
+			if w := r.queued(); w != nil && w.Reserved && !w.Admitted && len(w.Checks) > 0 {
+				checks = append(checks, fmt.Sprintf("%s/%d holds quota and waits for %s", r.role.Name, r.ordinal, strings.Join(w.Checks, ", ")))
+			}
+		}
+	}
+	if len(checks) > 0 {
+		parts = append(parts, few(checks, "; "))
 	}
 	if r := s.said[RouterReady]; r.status != metav1.ConditionTrue {
 		parts = append(parts, r.message)

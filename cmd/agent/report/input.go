@@ -24,6 +24,8 @@ type Input struct {
 	Pods []Pod
 	// Workloads are those that own any of them.
 	Workloads []Workload
+	// Settling: the host may still be applying what was compiled.
+	Settling bool
 	// Endpoint is the address of the deployment's Service.
 	Endpoint string
 	Cache    Cache
@@ -66,11 +68,14 @@ type Role struct {
 	Pass converge.RoleReport
 	// Created is how many instances the pass has made.
 	Created int
+	// Refused is what the API server said when it refused Pods, by ordinal.
+	Refused map[int32]string
 }
 
 // Pod is one Pod.
 type Pod struct {
 	converge.Pod
+	Created time.Time
 	// Evicted is the kubelet's account of why it evicted the Pod.
 	Evicted string
 	// Mounted: all that its containers need is there.
@@ -91,6 +96,8 @@ type Evidence string
 // What engines tell. Of one that cannot be asked nothing is concluded.
 const (
 	Unreadable Evidence = ""
+	// Unasked says that it has not been asked since the agent started.
+	Unasked Evidence = "unasked"
 	// Active says that operations of the store succeed.
 	Active Evidence = "active"
 	// Failing says that there are operations, and none has succeeded.
@@ -104,6 +111,8 @@ type Workload struct {
 	Message string
 	// Inactive: somebody has deactivated it, and Parked that it was the agent.
 	Inactive, Parked bool
+	// Checks are the admission checks that are not ready, with what they say.
+	Checks []string
 	// Unpark is the command that reactivates it.
 	Unpark string
 	// Assigned are the flavors that Kueue has chosen, by PodSet and resource.

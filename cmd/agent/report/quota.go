@@ -27,7 +27,7 @@ func parked(s *state) *verdict {
 	}
 	slices.Sort(names)
 	slices.Sort(commands)
-	return no("Parked", "%s deactivated, since the other replicas got no quota for too long: %s. Nothing starts until a person acts: "+
+	return no(ReasonParked, "%s deactivated, since the other replicas got no quota for too long: %s. Nothing starts until a person acts: "+
 		"either free capacity and reactivate every one (%s), or delete the ModelDeployment and create it again",
 		were(len(names), "Workload"), few(names, ", "), few(commands, "; "))
 }
@@ -57,7 +57,7 @@ func preemptedInPart(s *state) *verdict {
 	if len(without) > 0 {
 		message += ", and no replica of kind " + strings.Join(without, ", ")
 	}
-	return no("PreemptedInPart", "%s. They are created again and join the queue", message)
+	return no(ReasonPreemptedInPart, "%s. They are created again and join the queue", message)
 }
 
 func noReplicas(s *state) *verdict {
@@ -68,14 +68,18 @@ func noReplicas(s *state) *verdict {
 	if why := waits(s.missing()); why != "" {
 		message += ": " + why
 	}
-	return unknown("NoReplicas", "%s", message)
+	return unknown(ReasonNoReplicas, "%s", message)
 }
 
 func allTerminating(s *state) *verdict {
 	if len(s.replicas((*replica).lives)) > 0 {
 		return nil
 	}
-	return unknown("AllReplicasTerminating", "None of %s is alive%s", count(s.total(), "replica"), s.reclaimed())
+	message := fmt.Sprintf("None of %s is alive", count(s.total(), "replica"))
+	if why := waits(s.missing()); why != "" {
+		message += ": " + why
+	}
+	return unknown(ReasonAllReplicasTerminating, "%s%s", message, s.reclaimed())
 }
 
 func incomplete(s *state) *verdict {
@@ -90,17 +94,18 @@ func incomplete(s *state) *verdict {
 			continue
 		}
 		message := fmt.Sprintf("Role %s: %d of %d replicas have all their Pods (ClusterQueue %q)", r.Name, have, len(r.replicas), r.spec.InstanceType)
-		if why := waits(r.missing()); why != "" {
+		if why := waits(r.partial()); why != "" {
 			message += ": " + why
 		}
-		return no("PodGroupIncomplete", "%s%s", message, s.reclaimed())
+		return no(ReasonPodGroupIncomplete, "%s%s", message, s.reclaimed())
 	}
 	return nil
 }
 
-func (r *roleState) missing() (out []*replica) {
+// partial are the replicas that have not all their Pods.
+func (r *roleState) partial() (out []*replica) {
 	for _, one := range r.replicas {
-		if !one.lives() {
+		if !one.complete() {
 			out = append(out, one)
 		}
 	}
@@ -113,7 +118,7 @@ func outsideQueue(s *state) *verdict {
 		return nil
 	}
 	namespace := s.in.Deployment.Namespace
-	return no("NoQueueInReservedNamespace", "Kueue does not take up Pods in namespace %q, so that they run outside any quota and no more are created; "+
+	return no(ReasonNoQueueInReservedNamespace, "Kueue does not take up Pods in namespace %q, so that they run outside any quota and no more are created; "+
 		"deploy into another namespace, or let Kueue manage this one", namespace)
 }
 
@@ -126,7 +131,7 @@ func inFlight(s *state) *verdict {
 	if len(without) == 0 {
 		return nil
 	}
-	return unknown("AdmissionInFlight", "%d of %d replicas are not in the queue yet (%s)%s", len(without), s.total(), s.where(without), s.reclaimed())
+	return unknown(ReasonAdmissionInFlight, "%d of %d replicas are not in the queue yet (%s)%s", len(without), s.total(), s.where(without), s.reclaimed())
 }
 
 func reserved(s *state) *verdict {
@@ -135,9 +140,9 @@ func reserved(s *state) *verdict {
 		return nil
 	}
 	if len(s.roles) == 1 {
-		return yes("Reserved", "Quota of %s is reserved for %s", s.where(nil), count(len(live), "replica"))
+		return yes(ReasonReserved, "Quota of %s is reserved for %s", s.where(nil), count(len(live), "replica"))
 	}
-	return yes("Reserved", "Quota is reserved for %s", count(len(live), "replica"))
+	return yes(ReasonReserved, "Quota is reserved for %s", count(len(live), "replica"))
 }
 
 func pending(s *state) *verdict {
@@ -153,10 +158,14 @@ func pending(s *state) *verdict {
 		default:
 			said = "Kueue has not said anything yet"
 		}
-		each = append(each, fmt.Sprintf("%s/%d (Workload %s): %s", r.role.Name, r.ordinal, w.Name, cut(said, quoteLimit)))
+		said = cut(said, quoteLimit)
+		if w.Inactive {
+			said += "; reactivate it: " + w.Unpark
+		}
+		each = append(each, fmt.Sprintf("%s/%d (Workload %s): %s", r.role.Name, r.ordinal, w.Name, said))
 	}
 	// What was reclaimed is said first: the list may be cut.
-	return no("Pending", "%d of %d replicas wait for quota (%s)%s. %s", len(waiting), s.total(), s.where(waiting), s.reclaimed(), few(each, "; "))
+	return no(ReasonPending, "%d of %d replicas wait for quota (%s)%s. %s", len(waiting), s.total(), s.where(waiting), s.reclaimed(), few(each, "; "))
 }
 
 // where is the queue of the only role, else the roles: several may share one.

@@ -72,7 +72,7 @@ func shuffled(r *rand.Rand) Input {
 		maybe(of("prefill")), maybe(of("decode")),
 		maybe(func(in *Input) { in.Deployment.Spec.Roles[1].Size = 2 }), maybe(func(in *Input) { in.Deployment.Spec.Roles[0].Replicas = 3 }),
 		maybe(func(in *Input) { in.Pods = nil }), maybe(func(in *Input) { in.Router.Ready = 0 }),
-		maybe(stored(Ready, metav1.ConditionTrue, "Ready")), maybe(stored(ReplicasUpToDate, metav1.ConditionFalse, reasonRollout)),
+		maybe(stored(Ready, metav1.ConditionTrue, "Ready")), maybe(stored(ReplicasUpToDate, metav1.ConditionFalse, ReasonRolloutInProgress)),
 		maybe(func(in *Input) { in.Deployment.Status.ObservedGeneration = 3 }),
 	)
 	if r.IntN(8) == 0 {
@@ -92,6 +92,9 @@ func TestRandom(t *testing.T) {
 		var names []string
 		for _, c := range s.Conditions {
 			names = append(names, c.Type)
+			if !slices.Contains(append(Reasons(c.Type), in.Weights.Blocked.Reason), c.Reason) {
+				t.Errorf("%d: %s is not a reason of %s", i, c.Reason, c.Type)
+			}
 			if !reason.MatchString(c.Reason) || c.Message == "" || c.LastTransitionTime.IsZero() || c.Status == "" {
 				t.Errorf("%d: %+v", i, c)
 			}

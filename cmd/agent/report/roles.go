@@ -163,7 +163,7 @@ func roleKindsReady(s *state) verdict {
 			if len(s.counted) > 0 {
 				return nil
 			}
-			return unknown("NoRoleStatuses", "No role has been counted")
+			return unknown(ReasonNoRoleStatuses, "No role has been counted")
 		},
 		func(s *state) *verdict {
 			var without []string
@@ -175,8 +175,10 @@ func roleKindsReady(s *state) verdict {
 			if len(without) == 0 {
 				return nil
 			}
-			return no("KindsNotReady", "No replica is ready of kind %s", strings.Join(without, ", "))
+			return no(ReasonKindsNotReady, "No replica is ready of kind %s", strings.Join(without, ", "))
 		},
-		func(*state) *verdict { return yes("AllKindsReady", "Every kind of role has a replica that is ready") },
+		func(*state) *verdict {
+			return yes(ReasonAllKindsReady, "Every kind of role has a replica that is ready")
+		},
 	)
 }

@@ -12,21 +12,21 @@ func routerReady(s *state) verdict {
 			if s.in.Deployment.Spec.Router != nil {
 				return nil
 			}
-			return yes(notApplicable, "The deployment has no router")
+			return yes(ReasonNotApplicable, "The deployment has no router")
 		},
 		func(*state) *verdict {
 			if r.Deployed {
 				return nil
 			}
-			return unknown("NotDeployed", "Deployment %q does not exist; compile the deployment with \"mdc build\" and apply what it prints", r.Name)
+			return unknown(ReasonNotDeployed, "Deployment %q does not exist; compile the deployment with \"mdc build\" and apply what it prints", r.Name)
 		},
 		func(*state) *verdict {
 			if r.Ready > 0 {
 				return nil
 			}
-			return no("NoReadyReplicas", "Deployment %q of the router has no ready Pod", r.Name)
+			return no(ReasonNoReadyReplicas, "Deployment %q of the router has no ready Pod", r.Name)
 		},
-		func(*state) *verdict { return yes("Ready", "The router answers") },
+		func(*state) *verdict { return yes(ReasonReady, "The router answers") },
 	)
 }
 
@@ -37,7 +37,7 @@ func kvEventsPublishing(s *state) verdict {
 		func(s *state) *verdict {
 			for _, r := range s.roles {
 				if !routed && r.spec.Kind != v1.RoleServer {
-					return no("NoRouter", "Role %s is half of a pair, and no router listens to its events", r.Name)
+					return no(ReasonNoRouter, "Role %s is half of a pair, and no router listens to its events", r.Name)
 				}
 			}
 			return nil
@@ -46,22 +46,24 @@ func kvEventsPublishing(s *state) verdict {
 			if routed {
 				return nil
 			}
-			return yes(notApplicable, "The deployment has no router that would listen")
+			return yes(ReasonNotApplicable, "The deployment has no router that would listen")
 		},
 		func(s *state) *verdict {
 			for _, r := range s.roles {
 				switch {
 				case r.spec.Kind == v1.RoleDecode, r.managed() && r.Publishes:
 				case !r.managed():
-					return unknown("RoleUnmanaged", "The command line of role %s is not mdc's", r.Name)
+					return unknown(ReasonRoleUnmanaged, "The command line of role %s is not mdc's", r.Name)
+				case r.Fault.Reason == ReasonNotCompiled:
+					return no(ReasonPublisherDisabled, "Role %s is not compiled, and publishes no events of its cache until then", r.Name)
 				default:
-					return no("PublisherDisabled", "The engine of role %s publishes no events of its cache", r.Name)
+					return no(ReasonPublisherDisabled, "The engine of role %s publishes no events of its cache", r.Name)
 				}
 			}
 			return nil
 		},
 		func(*state) *verdict {
-			return yes("Publishing", "Every role that computes blocks publishes events of its cache")
+			return yes(ReasonPublishing, "Every role that computes blocks publishes events of its cache")
 		},
 	)
 }

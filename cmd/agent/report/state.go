@@ -164,9 +164,10 @@ func (r *replica) preempted() bool {
 	return slices.ContainsFunc(r.leaving, func(p *Pod) bool { return p.Preempted })
 }
 
-// lost is the Node that answers no more under one of its Pods.
+// lost is the Node that answers no more under one of its Pods, on its way out or
+// not.
 func (r *replica) lost() string {
-	for _, p := range r.live {
+	for _, p := range slices.Concat(r.live, r.leaving) {
 		if p.NodeLost && !p.Ended {
 			return p.Node
 		}

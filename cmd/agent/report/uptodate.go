@@ -12,11 +12,6 @@ import (
 	"gpustack.ai/mdc/cmd/agent/converge"
 )
 
-const (
-	reasonRollout     = "RolloutInProgress"
-	reasonHeldByCache = "RolloutHeldByCache"
-)
-
 func replicasUpToDate(s *state) verdict {
 	return first(s, rolloutNotObserved, heldByWeights, heldByCache, rolling, replacing, upToDate)
 }
@@ -44,9 +39,9 @@ func rolloutNotObserved(s *state) *verdict {
 	compared, _, _, created := s.tally()
 	switch {
 	case s.deleting():
-		return unknown("RolloutNotObserved", "The deployment is being deleted")
+		return unknown(ReasonRolloutNotObserved, "The deployment is being deleted")
 	case compared+created == 0:
-		return unknown("RolloutNotObserved", "There is no replica to compare with what is declared")
+		return unknown(ReasonRolloutNotObserved, "There is no replica to compare with what is declared")
 	}
 	return nil
 }
@@ -56,7 +51,7 @@ func heldByWeights(s *state) *verdict {
 	if s.in.Weights.Blocked.Reason == "" || outdated == 0 {
 		return nil
 	}
-	return no("RolloutHeldByWeights", "%d of %d replicas are outdated and stay as they are, since none could take their place: see condition %s",
+	return no(ReasonRolloutHeldByWeights, "%d of %d replicas are outdated and stay as they are, since none could take their place: see condition %s",
 		outdated, compared, WeightsReady)
 }
 
@@ -65,7 +60,7 @@ func heldByCache(s *state) *verdict {
 	if held == 0 {
 		return nil
 	}
-	return no(reasonHeldByCache, "%d of %d replicas that differ stay as they are while the cache cannot be resolved, and an edit would wait as well: see condition %s",
+	return no(ReasonRolloutHeldByCache, "%d of %d replicas that differ stay as they are while the cache cannot be resolved, and an edit would wait as well: see condition %s",
 		held, outdated, DomainRegistered)
 }
 
@@ -75,9 +70,9 @@ func rolling(s *state) *verdict {
 	before, _ := find(s.in.Deployment.Status.Conditions, ReplicasUpToDate)
 	switch {
 	case outdated > 0:
-		return no(reasonRollout, "%d of %d replicas are outdated; of a role they are replaced one by one%s%s%s", outdated, compared, s.heldBack(), s.crashing(), s.around())
-	case len(gaps) > 0 && before.Reason == reasonRollout:
-		return no(reasonRollout, "The last ones are being replaced: %s", slots(gaps))
+		return no(ReasonRolloutInProgress, "%d of %d replicas are outdated; of a role they are replaced one by one%s%s%s", outdated, compared, s.heldBack(), s.crashing(), s.around())
+	case len(gaps) > 0 && before.Reason == ReasonRolloutInProgress:
+		return no(ReasonRolloutInProgress, "The last ones are being replaced: %s", slots(gaps))
 	}
 	return nil
 }
@@ -130,15 +125,15 @@ func replacing(s *state) *verdict {
 	if len(gaps) == 0 {
 		return nil
 	}
-	return no("ReplacementInProgress", "Being replaced: %s; see condition %s", slots(gaps), QuotaReserved)
+	return no(ReasonReplacementInProgress, "Being replaced: %s; see condition %s", slots(gaps), QuotaReserved)
 }
 
 func upToDate(s *state) *verdict {
 	compared, _, _, created := s.tally()
 	if s.said[Compiled].status == metav1.ConditionFalse {
-		return yes("UpToDate", "As compiled: %s; what is declared is another thing, see condition %s", count(compared+created, "replica"), Compiled)
+		return yes(ReasonUpToDate, "As compiled: %s; what is declared is another thing, see condition %s", count(compared+created, "replica"), Compiled)
 	}
-	return yes("UpToDate", "As declared: %s", count(compared+created, "replica"))
+	return yes(ReasonUpToDate, "As declared: %s", count(compared+created, "replica"))
 }
 
 func join(parts ...string) string {

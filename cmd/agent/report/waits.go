@@ -26,6 +26,7 @@ var waitTexts = []struct {
 	{converge.WaitCache, "the cache cannot be used yet, see condition " + DomainRegistered + "; after two minutes they start without it"},
 	{converge.WaitCompile, "they are not compiled, see condition " + Compiled},
 	{waitValue, "a value is missing that only the cluster knows"},
+	{converge.WaitRefused, "the API server refuses their Pods"},
 	{converge.WaitService, "their Services are missing, see condition " + Compiled},
 	{converge.WaitOccupied, "their places are still taken, by what they replace or by Pods of others"},
 }
@@ -50,14 +51,10 @@ func waits(missing []*replica) string {
 				continue
 			}
 			held = append(held, r)
-			if m := r.role.Fault.Message; w.wait == waitValue && !slices.Contains(details, m) {
-				details = append(details, m)
-			}
-			if w.wait != converge.WaitOccupied {
-				continue
-			}
-			for _, p := range r.leaving {
-				details = append(details, fmt.Sprintf("Pod %q is still terminating", p.Name))
+			for _, d := range r.details(w.wait) {
+				if !slices.Contains(details, d) {
+					details = append(details, d)
+				}
 			}
 		}
 		if len(held) == 0 {
@@ -70,6 +67,21 @@ func waits(missing []*replica) string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ". ")
+}
+
+// details are what there is to say of a wait.
+func (r *replica) details(wait converge.Wait) (out []string) {
+	switch wait {
+	case waitValue:
+		out = append(out, r.role.Fault.Message)
+	case converge.WaitRefused:
+		out = append(out, cut(r.role.Refused[r.ordinal], quoteLimit))
+	case converge.WaitOccupied:
+		for _, p := range r.leaving {
+			out = append(out, fmt.Sprintf("Pod %q is still terminating", p.Name))
+		}
+	}
+	return out
 }
 
 // waitsForAny reports whether a missing replica waits for one of some things.

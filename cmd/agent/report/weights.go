@@ -14,7 +14,7 @@ func weightsReady(s *state) verdict {
 			if w.Artifact != "" {
 				return nil
 			}
-			return yes(notApplicable, "No ModelArtifact delivers the weights")
+			return yes(ReasonNotApplicable, "No ModelArtifact delivers the weights")
 		},
 		func(*state) *verdict {
 			if w.Blocked.Reason == "" {
@@ -27,20 +27,20 @@ func weightsReady(s *state) verdict {
 			if w.Delivery != v1.DeliveryEngine || n == 0 {
 				return nil
 			}
-			return no("Downloading", "Engines download ModelArtifact %q, or start, in %s", w.Artifact, count(n, "Pod"))
+			return no(ReasonDownloading, "Engines download ModelArtifact %q, or start, or wait for quota, in %s", w.Artifact, count(n, "Pod"))
 		},
 		func(s *state) *verdict {
 			n := s.running(func(p *Pod) bool { return !p.Mounted })
 			if !mounts || n == 0 {
 				return nil
 			}
-			return no("WeightsNotMounted", "ModelArtifact %q is not mounted yet in %s", w.Artifact, count(n, "Pod"))
+			return no(ReasonWeightsNotMounted, "ModelArtifact %q is not mounted yet in %s", w.Artifact, count(n, "Pod"))
 		},
 		func(*state) *verdict {
 			if w.Delivery == v1.DeliveryEngine {
-				return yes("Downloaded", "ModelArtifact %q is where it is needed", w.Artifact)
+				return yes(ReasonDownloaded, "ModelArtifact %q is where it is needed", w.Artifact)
 			}
-			return yes("Mounted", "ModelArtifact %q is where it is needed", w.Artifact)
+			return yes(ReasonMounted, "ModelArtifact %q is where it is needed", w.Artifact)
 		},
 	)
 }

@@ -170,6 +170,16 @@ func waitsFor(role string, n int32, w converge.Wait) edit {
 	return func(in *Input) { in.role(role).Pass.Waits[n] = w }
 }
 
+func refused(role string, n int32, why string) edit {
+	return func(in *Input) {
+		r := in.role(role)
+		if r.Refused == nil {
+			r.Refused = map[int32]string{}
+		}
+		r.Refused[n] = why
+	}
+}
+
 func outdated(role string, n int) edit { return func(in *Input) { in.role(role).Pass.Outdated = n } }
 
 func hold(role string, h converge.Hold) edit { return func(in *Input) { in.role(role).Pass.Hold = h } }

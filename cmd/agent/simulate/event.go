@@ -21,9 +21,9 @@ type action struct {
 	text  string
 }
 
-// actions are the events on Pods that an event has.
-func (e *Event) actions() []action {
-	all := []action{
+// onPods are the fields of an event that are about Pods.
+func (e *Event) onPods() []action {
+	return []action{
 		{"deletePod", model.DeletePod, e.DeletePod, "deleted by hand"},
 		{"failPod", model.FailPod, e.FailPod, "evicted by the kubelet"},
 		{"evict", model.Evict, e.Evict, "evicted by Kueue"},
@@ -33,7 +33,11 @@ func (e *Event) actions() []action {
 		{"nodeReady", model.NodeBack, e.NodeReady, "node ready"},
 		{"nodeRemoved", model.NodeGone, e.NodeRemoved, "node removed"},
 	}
-	return slices.DeleteFunc(all, func(a action) bool { return a.seat == nil })
+}
+
+// actions are the events on Pods that an event has.
+func (e *Event) actions() []action {
+	return slices.DeleteFunc(e.onPods(), func(a action) bool { return a.seat == nil })
 }
 
 // whole reports whether an action is about a replica and not about a Pod.
@@ -41,20 +45,38 @@ func (a *action) whole() bool {
 	return a.kind == model.Evict || a.kind == model.Preempt || a.kind == model.Reactivate
 }
 
+// part is a field of an event that says what happens.
+type part struct {
+	field string
+	set   bool
+}
+
+func (e *Event) parts() []part {
+	all := []part{{"edit", e.Edit != ""}, {"scale", e.Scale != nil}, {"capacity", e.Capacity != nil}, {"delete", e.Delete}}
+	for _, a := range e.onPods() {
+		all = append(all, part{a.field, a.seat != nil})
+	}
+	return all
+}
+
 // fields are the names of what an event says.
 func (e *Event) fields() (out []string) {
-	for _, a := range e.actions() {
-		out = append(out, a.field)
-	}
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{{"edit", e.Edit != ""}, {"scale", e.Scale != nil}, {"capacity", e.Capacity != nil}, {"delete", e.Delete}} {
-		if f.set {
-			out = append(out, f.name)
+	for _, p := range e.parts() {
+		if p.set {
+			out = append(out, p.field)
 		}
 	}
 	return out
+}
+
+// choice is what an event may say.
+func choice() string {
+	var names []string
+	for _, p := range new(Event).parts() {
+		names = append(names, p.field)
+	}
+	last := len(names) - 1
+	return "one of " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // common reports whether an event is about no deployment in particular.

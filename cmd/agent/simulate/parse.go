@@ -243,10 +243,9 @@ func (r *reader) event(e *Event, field string, until *Duration) {
 	if until != nil && e.At > *until {
 		r.problem(field+".at", "%s is after the end, %s; raise until", time.Duration(e.At), time.Duration(*until))
 	}
-	const choice = "one of edit, scale, deletePod, failPod, evict, preempt, nodeNotReady, nodeReady, nodeRemoved, capacity and delete"
 	switch f := e.fields(); len(f) {
 	case 0:
-		r.problem(field, "says nothing that happens; give %s", choice)
+		r.problem(field, "says nothing that happens; give %s", choice())
 		return
 	case 1:
 	default:

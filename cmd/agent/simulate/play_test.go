@@ -143,7 +143,7 @@ func TestParse(t *testing.T) {
 		file + "capacity: {x: 1.5}":              `capacity[x]: "1.5" is not a whole number`,
 		file + "capacity: {x: 9999999999}":       "9999999999 is out of range",
 		file + "timing: {roles: {r: 5m}}":        "timing.roles[r]: must be a mapping",
-		file + "events: [{at: 1m}]":              "events[0]: says nothing that happens",
+		file + "events: [{at: 1m}]":              "events[0]: says nothing that happens; give one of edit, scale, capacity, delete, deletePod, failPod, evict, preempt, reactivate, nodeNotReady, nodeReady and nodeRemoved",
 		file + "events: [{delete: true}]":        "events[0]: has no at",
 		file + "events: [{at: 5, delete: true}]": `events[0].at: "5" is not a time`,
 		file + "events: [{at: 3h, delete: true}]\nuntil: 2h":                              "events[0].at: 3h0m0s is after the end, 2h0m0s; raise until",

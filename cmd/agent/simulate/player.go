@@ -5,7 +5,6 @@ package simulate
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
@@ -164,9 +163,7 @@ func (d *player) steps() []model.Step {
 		case unasked(st.Kind), st.Kind == model.Pass:
 			continue
 		case st.Kind == model.Reserve:
-			if !slices.Contains(d.waiting, st) {
-				d.waiting = append(d.waiting, st)
-			}
+			d.waiting = append(d.waiting, st)
 		default:
 			if !ok {
 				at, ok = d.now+d.delay(st), true
