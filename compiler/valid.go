@@ -143,10 +143,15 @@ func (v *validity) image(field, image string) {
 	}
 }
 
-// imageProblems says what keeps a kubelet from reading an image reference. A
-// token that is filled in later is read as the value that it stands for.
+// imageProblems says what is wrong with an image reference. A token that is filled
+// in later is read as the value that it stands for.
 func imageProblems(image string) []string {
-	image = strings.ReplaceAll(image, replica.LateRuntimeVersion.Token(), "1")
+	return IsImageReference(strings.ReplaceAll(image, replica.LateRuntimeVersion.Token(), "1"))
+}
+
+// IsImageReference says what keeps a kubelet from reading an image reference, as the
+// functions of k8s.io/apimachinery/pkg/util/validation do.
+func IsImageReference(image string) []string {
 	if _, err := imagereference.ParseNormalizedNamed(image); err != nil {
 		return []string{err.Error()}
 	}

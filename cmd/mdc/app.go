@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"gpustack.ai/mdc/compiler"
 	"gpustack.ai/mdc/compiler/diag"
+	"gpustack.ai/mdc/compiler/emit"
 	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/source"
 )
@@ -37,11 +39,12 @@ type inputFlags struct {
 	warningsAsErrors bool
 }
 
-func (f *inputFlags) add(c *cobra.Command) {
+func (f *inputFlags) add(a *app, c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.facts, "facts", nil, "file or directory of objects that are read and not emitted, or - (repeatable)")
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of objects that state none")
 	c.Flags().BoolVar(&f.warningsAsErrors, "warnings-as-errors", false, "treat warnings as errors")
 	must(c.MarkFlagFilename("facts", "yaml", "yml", "json"))
+	must(c.RegisterFlagCompletionFunc("namespace", a.completeNamespaces))
 }
 
 // formatFlag adds -o, --output.
@@ -142,12 +145,13 @@ func ownFacts(objects, given *source.Set) {
 // samePlace reports whether two paths are one place, however they are spelled.
 func samePlace(p, q string) bool { return place(p) == place(q) }
 
+// place is where a path leads; its links are followed if it exists.
 func place(p string) string {
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		p = real
-	}
 	if abs, err := filepath.Abs(p); err == nil {
 		p = abs
+	}
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
 	}
 	return p
 }
@@ -167,15 +171,9 @@ func (a *app) compile(in *input, empty emptiness) (*compiler.Output, error) {
 
 // findings compiles what was read, and prints nothing.
 func (a *app) findings(in *input, empty emptiness) (*compiler.Output, diag.List) {
-	objects := in.judged()
-	out, findings := compiler.Compile(compiler.Input{
-		Objects:   objects,
-		Facts:     in.facts.Objects,
-		Namespace: in.flags.namespace,
-		Version:   version(),
-	})
-	findings = slices.Concat(in.objects.Findings, in.facts.Findings, findings)
-	findings = append(findings, empty.judge(objects, findings)...)
+	out, findings := compiler.Compile(in.compilerInput())
+	findings = in.withReadFindings(findings...)
+	findings = append(findings, empty.judge(in.judged(), findings)...)
 	if in.flags.warningsAsErrors {
 		findings = findings.Escalate()
 	}
@@ -192,6 +190,15 @@ func (in *input) judged() []*source.Object {
 		}
 	}
 	return objects
+}
+
+func (in *input) compilerInput() compiler.Input {
+	return compiler.Input{Objects: in.judged(), Facts: in.facts.Objects, Namespace: in.flags.namespace, Version: version()}
+}
+
+// withReadFindings puts what was found while reading before more findings.
+func (in *input) withReadFindings(more ...diag.Finding) diag.List {
+	return slices.Concat(in.objects.Findings, in.facts.Findings, more)
 }
 
 // emptiness says what a command makes of an input without any deployment.
@@ -238,6 +245,20 @@ func (a *app) output(flags *inputFlags, paths []string) (*compiler.Output, error
 		return nil, err
 	}
 	return a.compile(in, emptiness{})
+}
+
+var printers = map[string]func(w io.Writer, objects []emit.Object) error{
+	"yaml": emit.YAML,
+	"json": emit.JSON,
+}
+
+// print prints objects for programs.
+func (a *app) print(format string, objects []emit.Object) error {
+	w := bufio.NewWriterSize(a.stdout, 1<<16)
+	if err := printers[format](w, objects); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // report prints findings for people.

@@ -4,24 +4,23 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
-
-	"gpustack.ai/mdc/compiler/emit"
 )
 
+// buildOptions are the flags of the command.
+type buildOptions struct {
+	flags  inputFlags
+	format string
+	dir    string
+	check  bool
+	empty  emptiness
+}
+
 func newBuild(a *app) *cobra.Command {
-	var (
-		flags  inputFlags
-		format string
-		dir    string
-		check  bool
-		empty  emptiness
-	)
+	o := &buildOptions{}
 	c := &cobra.Command{
 		Use:   "build [PATH...]",
 		Short: "Compile deployments and print the manifests",
@@ -34,55 +33,53 @@ config.kubernetes.io/local-config and those given with --facts are read only.`,
   mdc build . --output-dir manifests --check
   (cat deployment.yaml; echo ---; cat facts.yaml) | mdc build -`,
 		PreRunE: func(c *cobra.Command, paths []string) error {
-			switch given := c.Flags().Changed("output-dir"); {
-			case given && dir == "":
-				return errors.New("--output-dir is empty")
-			case check && !given:
-				return errors.New("--check needs --output-dir")
-			}
-			if len(paths) == 0 {
-				paths = []string{"."}
-			}
-			for _, p := range paths {
-				if dir != "" && samePlace(p, dir) {
-					return fmt.Errorf("%s is the input, so it cannot be the output directory too; choose one below it", p)
-				}
-			}
-			return nil
+			return o.validate(c.Flags().Changed("output-dir"), paths)
 		},
-		RunE: func(_ *cobra.Command, paths []string) error {
-			var exclude []string
-			if dir != "" {
-				exclude = []string{dir}
-			}
-			in, err := a.read(&flags, paths, exclude...)
-			if err != nil {
-				return err
-			}
-			out, err := a.compile(in, empty)
-			if err != nil {
-				return err
-			}
-			if dir != "" {
-				return outputDir{app: a, path: dir, format: format}.run(out.Objects, check)
-			}
-			w := bufio.NewWriterSize(a.stdout, 1<<16)
-			if err := printers[format](w, out.Objects); err != nil {
-				return err
-			}
-			return w.Flush()
-		},
+		RunE: func(_ *cobra.Command, paths []string) error { return a.build(o, paths) },
 	}
-	flags.add(c)
-	formatFlag(c, &format, "yaml", "json")
-	c.Flags().StringVar(&dir, "output-dir", "", "write one file per object into this directory instead of printing")
-	c.Flags().BoolVar(&check, "check", false, "with --output-dir: write nothing, print the difference and fail if there is any")
-	empty.allowEmptyFlag(c)
+	o.flags.add(a, c)
+	formatFlag(c, &o.format, "yaml", "json")
+	c.Flags().StringVar(&o.dir, "output-dir", "", "write one file per object into this directory instead of printing")
+	c.Flags().BoolVar(&o.check, "check", false, "with --output-dir: write nothing, print the difference and fail if there is any")
+	o.empty.allowEmptyFlag(c)
 	must(c.MarkFlagDirname("output-dir"))
 	return c
 }
 
-var printers = map[string]func(w io.Writer, objects []emit.Object) error{
-	"yaml": emit.YAML,
-	"json": emit.JSON,
+// validate refuses flags that do not go together. given: there is an --output-dir.
+func (o *buildOptions) validate(given bool, paths []string) error {
+	switch {
+	case given && o.dir == "":
+		return errors.New("--output-dir is empty")
+	case o.check && !given:
+		return errors.New("--check needs --output-dir")
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	for _, p := range paths {
+		if o.dir != "" && samePlace(p, o.dir) {
+			return fmt.Errorf("%s is the input, so it cannot be the output directory too; choose one below it", p)
+		}
+	}
+	return nil
+}
+
+func (a *app) build(o *buildOptions, paths []string) error {
+	var exclude []string
+	if o.dir != "" {
+		exclude = []string{o.dir}
+	}
+	in, err := a.read(&o.flags, paths, exclude...)
+	if err != nil {
+		return err
+	}
+	out, err := a.compile(in, o.empty)
+	if err != nil {
+		return err
+	}
+	if o.dir != "" {
+		return outputDir{app: a, path: o.dir, format: o.format}.run(out.Objects, o.check)
+	}
+	return a.print(o.format, out.Objects)
 }

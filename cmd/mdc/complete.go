@@ -11,18 +11,10 @@ import (
 	"gpustack.ai/mdc/compiler/source"
 )
 
-// completeNamespaces offers the namespaces of the input to every command with
-// --namespace.
-func (a *app) completeNamespaces(root *cobra.Command) {
-	for _, c := range root.Commands() {
-		if c.Flags().Lookup("namespace") == nil {
-			continue
-		}
-		must(c.RegisterFlagCompletionFunc("namespace", func(c *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
-			facts, _ := c.Flags().GetStringArray("facts")
-			return a.namespaces(paths, facts), cobra.ShellCompDirectiveNoFileComp
-		}))
-	}
+// completeNamespaces offers the namespaces of the input.
+func (a *app) completeNamespaces(c *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
+	facts, _ := c.Flags().GetStringArray("facts")
+	return a.namespaces(paths, facts), cobra.ShellCompDirectiveNoFileComp
 }
 
 // namespaces are those that the objects of the input are in or declare, sorted.

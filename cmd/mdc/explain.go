@@ -4,6 +4,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -40,9 +42,15 @@ an argument list all rules.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
+				if recursive {
+					return errors.New("explain: --recursive is about the fields below one; name a field")
+				}
 				return explain.List(a.stdout)
 			}
 			if p, ok := explain.Find(strings.ToLower(args[0])); ok {
+				if recursive {
+					return fmt.Errorf("explain: --recursive is about the fields below one; %s is a rule", args[0])
+				}
 				_, err := io.WriteString(a.stdout, p.Text)
 				return err
 			}

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"gpustack.ai/mdc/compiler"
 	settingv1 "gpustack.ai/mdc/compiler/api/setting/v1"
@@ -27,27 +27,6 @@ import (
 	"gpustack.ai/mdc/compiler/facts"
 	"gpustack.ai/mdc/compiler/source"
 )
-
-// clusterFlags tell which cluster to read, as those of kubectl.
-type clusterFlags struct{ kubeconfig, context string }
-
-func (f *clusterFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; default: $KUBECONFIG, then ~/.kube/config")
-	c.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; default: the current one")
-	must(c.MarkFlagFilename("kubeconfig"))
-}
-
-func (f *clusterFlags) client() (dynamic.Interface, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
-	if err != nil {
-		return nil, err
-	}
-	config.UserAgent = "mdc/" + version()
-	config.QPS, config.Burst = 50, 100 // one read for each fact
-	return dynamic.NewForConfig(config)
-}
 
 func newFacts(a *app) *cobra.Command {
 	var (
@@ -81,20 +60,21 @@ what is printed to leave them to it always.`,
 			if err != nil {
 				return err
 			}
-			g := &gathering{client: client, found: map[string]emit.Object{}}
-			if err := g.gather(c.Context(), deployments); err != nil {
+			r := newFactReader(client)
+			if err := r.readAll(c.Context(), deployments); err != nil {
 				return err
 			}
-			for _, text := range slices.Concat(g.notes, g.missing) {
+			for _, text := range slices.Concat(r.notes, r.missing) {
 				fmt.Fprintln(a.stderr, "mdc:", text)
 			}
-			if len(g.missing) > 0 {
+			if len(r.missing) > 0 {
 				return errFindings
 			}
-			return printers[format](a.stdout, g.objects())
+			return a.print(format, r.objects())
 		},
 	}
 	c.Flags().StringVarP(&flags.namespace, "namespace", "n", "", "namespace of deployments that state none")
+	must(c.RegisterFlagCompletionFunc("namespace", a.completeNamespaces))
 	cluster.add(c)
 	formatFlag(c, &format, "yaml", "json")
 	return c
@@ -128,13 +108,24 @@ func (a *app) deployments(in *input) (out []*v1.ModelDeployment, err error) {
 	return nil, errFindings
 }
 
-// gathering is a set of facts on its way.
-type gathering struct {
+// factReader reads facts from a cluster, each once.
+type factReader struct {
 	client dynamic.Interface
-	found  map[string]emit.Object
-	notes  []string
+	// answers are what the cluster has of each object; nil: it does not exist.
+	answers map[factKey]*unstructured.Unstructured
+	found   map[string]emit.Object
+	notes   []string
 	// missing are the objects that a compile would refuse to do without.
 	missing []string
+}
+
+type factKey struct {
+	schema.GroupVersionKind
+	types.NamespacedName
+}
+
+func newFactReader(client dynamic.Interface) *factReader {
+	return &factReader{client: client, answers: map[factKey]*unstructured.Unstructured{}, found: map[string]emit.Object{}}
 }
 
 // object is a fact that can be printed.
@@ -143,13 +134,13 @@ type object interface {
 	runtime.Object
 }
 
-// gather reads what the deployments refer to, and what that refers to.
-func (g *gathering) gather(ctx context.Context, deployments []*v1.ModelDeployment) error {
+// readAll reads what the deployments refer to, and what that refers to.
+func (r *factReader) readAll(ctx context.Context, deployments []*v1.ModelDeployment) error {
 	for _, md := range deployments {
 		of := fmt.Sprintf("ModelDeployment %s/%s", md.Namespace, md.Name)
 		for _, role := range md.Spec.Roles {
 			typ := &v1.InstanceType{}
-			ok, err := g.need(ctx, v1.KindInstanceType, "instancetypes", "", role.InstanceType, of, typ)
+			ok, err := r.need(ctx, v1.KindInstanceType, "instancetypes", "", role.InstanceType, of, typ)
 			if err != nil {
 				return err
 			}
@@ -157,39 +148,39 @@ func (g *gathering) gather(ctx context.Context, deployments []*v1.ModelDeploymen
 				continue
 			}
 			class := nodev1.SchemeGroupVersion.WithKind("RuntimeClass")
-			if _, err := g.read(ctx, class, "runtimeclasses", "", facts.Manufacturer(typ), &nodev1.RuntimeClass{}); err != nil {
+			if _, err := r.read(ctx, class, "runtimeclasses", "", facts.Manufacturer(typ), &nodev1.RuntimeClass{}); err != nil {
 				return err
 			}
 		}
 		if md.Spec.KVCache != nil {
-			if err := g.cache(ctx, md.Namespace, md.Spec.KVCache.PoolRef.Name, of); err != nil {
+			if err := r.cache(ctx, md.Namespace, md.Spec.KVCache.PoolRef.Name, of); err != nil {
 				return err
 			}
 		}
 		if ref := md.Spec.Model.ArtifactRef; ref != nil {
-			if _, err := g.need(ctx, v1.KindModelArtifact, "modelartifacts", md.Namespace, ref.Name, of, &v1.ModelArtifact{}); err != nil {
+			if _, err := r.need(ctx, v1.KindModelArtifact, "modelartifacts", md.Namespace, ref.Name, of, &v1.ModelArtifact{}); err != nil {
 				return err
 			}
 		}
 	}
-	return g.settings(ctx)
+	return r.settings(ctx)
 }
 
 // settings reads the Settings of the operator, where there is one.
-func (g *gathering) settings(ctx context.Context) error {
-	list, err := g.client.Resource(settingv1.GroupVersion.WithResource("settings")).Namespace(facts.SettingNamespace).List(ctx, metav1.ListOptions{})
+func (r *factReader) settings(ctx context.Context) error {
+	list, err := r.client.Resource(settingv1.GroupVersion.WithResource("settings")).Namespace(facts.SettingNamespace).List(ctx, metav1.ListOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		g.notes = append(g.notes, fmt.Sprintf("the Settings are left out, so that a compile takes their defaults: %v", err))
+		r.notes = append(r.notes, fmt.Sprintf("the Settings are left out, so that a compile takes their defaults: %v", err))
 		return nil
 	case err != nil:
 		return fmt.Errorf("read Settings: %w", err)
 	}
 	for i := range list.Items {
 		if slices.Contains(facts.SettingNames(), facts.SettingName(list.Items[i].GetName())) {
-			if err := g.add(&list.Items[i], &settingv1.Setting{}); err != nil {
+			if err := r.add(&list.Items[i], &settingv1.Setting{}); err != nil {
 				return err
 			}
 		}
@@ -198,33 +189,33 @@ func (g *gathering) settings(ctx context.Context) error {
 }
 
 // cache follows a Binding to the store.
-func (g *gathering) cache(ctx context.Context, namespace, name, of string) error {
+func (r *factReader) cache(ctx context.Context, namespace, name, of string) error {
 	binding, pool, backend := &v1.KVCachePoolBinding{}, &v1.KVCachePool{}, &v1.KVCacheBackend{}
-	if ok, err := g.need(ctx, v1.KindKVCachePoolBinding, "kvcachepoolbindings", namespace, name, of, binding); err != nil || !ok {
+	if ok, err := r.need(ctx, v1.KindKVCachePoolBinding, "kvcachepoolbindings", namespace, name, of, binding); err != nil || !ok {
 		return err
 	}
 	of = fmt.Sprintf("%s %s/%s", v1.KindKVCachePoolBinding, namespace, name)
-	if ok, err := g.need(ctx, v1.KindKVCachePool, "kvcachepools", "", binding.Spec.PoolRef.Name, of, pool); err != nil || !ok {
+	if ok, err := r.need(ctx, v1.KindKVCachePool, "kvcachepools", "", binding.Spec.PoolRef.Name, of, pool); err != nil || !ok {
 		return err
 	}
 	if len(pool.Spec.Backends) == 0 {
-		g.missing = append(g.missing, fmt.Sprintf("%s %s has no backend", v1.KindKVCachePool, pool.Name))
+		r.missing = append(r.missing, fmt.Sprintf("%s %s has no backend", v1.KindKVCachePool, pool.Name))
 		return nil
 	}
-	_, err := g.need(ctx, v1.KindKVCacheBackend, "kvcachebackends", "", pool.Spec.Backends[0], v1.KindKVCachePool+" "+pool.Name, backend)
+	_, err := r.need(ctx, v1.KindKVCacheBackend, "kvcachebackends", "", pool.Spec.Backends[0], v1.KindKVCachePool+" "+pool.Name, backend)
 	return err
 }
 
 // need reads an object of the GPUStack API that must be there.
-func (g *gathering) need(ctx context.Context, kind, resource, namespace, name, of string, into object) (bool, error) {
-	ok, err := g.read(ctx, v1.GroupVersion.WithKind(kind), resource, namespace, name, into)
+func (r *factReader) need(ctx context.Context, kind, resource, namespace, name, of string, into object) (bool, error) {
+	ok, err := r.read(ctx, v1.GroupVersion.WithKind(kind), resource, namespace, name, into)
 	if err == nil && !ok {
 		if namespace != "" {
 			name = namespace + "/" + name
 		}
 		text := fmt.Sprintf("%s %s, which %s names, does not exist in the cluster", kind, name, of)
-		if !slices.Contains(g.missing, text) {
-			g.missing = append(g.missing, text)
+		if !slices.Contains(r.missing, text) {
+			r.missing = append(r.missing, text)
 		}
 	}
 	return ok, err
@@ -232,22 +223,31 @@ func (g *gathering) need(ctx context.Context, kind, resource, namespace, name, o
 
 // read reads an object unless it has been read before. One that does not exist,
 // or whose kind is not served, is no error.
-func (g *gathering) read(ctx context.Context, kind schema.GroupVersionKind, resource, namespace, name string, into object) (bool, error) {
+func (r *factReader) read(ctx context.Context, kind schema.GroupVersionKind, resource, namespace, name string, into object) (bool, error) {
 	if name == "" {
 		return false, nil
 	}
-	u, err := g.client.Resource(kind.GroupVersion().WithResource(resource)).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	key := factKey{kind, types.NamespacedName{Namespace: namespace, Name: name}}
+	u, known := r.answers[key]
+	if !known {
+		var err error
+		u, err = r.client.Resource(kind.GroupVersion().WithResource(resource)).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			u = nil
+		case err != nil:
+			return false, fmt.Errorf("read %s %s: %w", kind.Kind, name, err)
+		}
+		r.answers[key] = u
+	}
+	if u == nil {
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("read %s %s: %w", kind.Kind, name, err)
-	}
-	return true, g.add(u, into)
+	return true, r.add(u, into)
 }
 
 // add notes a fact, read into its Go type.
-func (g *gathering) add(u *unstructured.Unstructured, into object) error {
+func (r *factReader) add(u *unstructured.Unstructured, into object) error {
 	strip(u)
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into)
 	if err != nil {
@@ -258,7 +258,7 @@ func (g *gathering) add(u *unstructured.Unstructured, into object) error {
 	if o.Node, err = emit.Node(into); err != nil {
 		return fmt.Errorf("print %s %s: %w", u.GetKind(), u.GetName(), err)
 	}
-	g.found[strings.Join([]string{o.Kind, o.Namespace, o.Name}, "/")] = o
+	r.found[strings.Join([]string{o.Kind, o.Namespace, o.Name}, "/")] = o
 	return nil
 }
 
@@ -284,9 +284,9 @@ func strip(u *unstructured.Unstructured) {
 // rank orders facts as the chain that leads to them.
 var rank = []string{v1.KindInstanceType, "RuntimeClass", v1.KindKVCacheBackend, v1.KindKVCachePool, v1.KindKVCachePoolBinding, v1.KindModelArtifact, settingv1.KindSetting}
 
-func (g *gathering) objects() []emit.Object {
+func (r *factReader) objects() []emit.Object {
 	var out []emit.Object
-	for _, o := range g.found {
+	for _, o := range r.found {
 		out = append(out, o)
 	}
 	slices.SortFunc(out, func(a, b emit.Object) int {

@@ -11,17 +11,55 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	settingv1 "gpustack.ai/mdc/compiler/api/setting/v1"
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 
 	"gpustack.ai/mdc/cmd/agent/localcluster"
 )
+
+// TestFactsOnce: what many roles name is read once, also what does not exist.
+func TestFactsOnce(t *testing.T) {
+	typ := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": v1.KindInstanceType, "metadata": map[string]any{"name": "there"},
+		"spec": map[string]any{"acceleratable": true}, "status": map[string]any{"detail": map[string]any{"manufacturer": "nvidia"}},
+	}}
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{settingv1.GroupVersion.WithResource("settings"): "SettingList"}, typ)
+	md := &v1.ModelDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "m"}}
+	for _, name := range slices.Repeat([]string{"there", "missing"}, 10) {
+		md.Spec.Roles = append(md.Spec.Roles, v1.Role{InstanceType: name})
+	}
+	r := newFactReader(client)
+	if err := r.readAll(t.Context(), []*v1.ModelDeployment{md, md}); err != nil {
+		t.Fatal(err)
+	}
+	var gets []string
+	for _, a := range client.Actions() {
+		if get, ok := a.(clienttesting.GetAction); ok {
+			gets = append(gets, get.GetResource().Resource+"/"+get.GetName())
+		}
+	}
+	slices.Sort(gets)
+	if want := []string{"instancetypes/missing", "instancetypes/there", "runtimeclasses/nvidia"}; !slices.Equal(gets, want) {
+		t.Errorf("reads %q, want %q", gets, want)
+	}
+	if objects := r.objects(); len(objects) != 1 || objects[0].Name != "there" || len(r.missing) != 1 {
+		t.Errorf("%+v, missing %q", objects, r.missing)
+	}
+}
 
 // settingCRD serves the Settings of the GPUStack operator.
 const settingCRD = `

@@ -60,6 +60,6 @@ exit code is 1.`,
 			return nil
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	return c
 }

@@ -57,14 +57,7 @@ func (t *gitTree) paths(paths []string) (out []string, err error) {
 		if p == "-" {
 			return nil, errors.New("standard input has no former revision; name a file")
 		}
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			return nil, err
-		}
-		if real, err := filepath.EvalSymlinks(abs); err == nil {
-			abs = real
-		}
-		rel, err := filepath.Rel(t.top, abs)
+		rel, err := filepath.Rel(t.top, place(p))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return nil, fmt.Errorf("%s: %w %s", p, errOutside, t.top)
 		}

@@ -45,7 +45,7 @@ The SVG is drawn by mdc itself.`,
 			return drawers[format](a.stdout, graphs)
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	formatFlag(c, &format, "mermaid", "dot", "svg")
 	return c
 }

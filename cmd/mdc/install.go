@@ -4,13 +4,7 @@
 package main
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"gpustack.ai/mdc/cmd/agent/manifests"
 )
@@ -33,7 +27,7 @@ ModelDeployments too.
 No image of the agent is published. Build one whose entrypoint is the program of
 cmd/agent, which needs nothing beside it:
 
-  CGO_ENABLED=0 go build -o agent ./cmd/agent
+  CGO_ENABLED=0 GOOS=linux go build -o agent ./cmd/agent
 
   FROM scratch
   COPY agent /agent
@@ -56,37 +50,14 @@ There is no webhook: the CustomResourceDefinition carries the rules that it can
 hold.`,
 		Example: `  mdc install --image registry.example/mdc-agent:1 | kubectl apply --server-side -f -
   mdc install --image registry.example/mdc-agent:1 --replicas 2 > clusters/production/mdc.yaml`,
-		Args: cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error {
-			if o.Image == "" {
-				return errors.New(`--image is required: no image of the agent is published; give one whose entrypoint is the program of cmd/agent ("mdc install --help" says how to build it)`)
-			}
-			if strings.ContainsAny(o.Image, " \t\n") || strings.Contains(o.Image, "://") {
-				return fmt.Errorf("--image %q is not the name of an image, such as registry.example/mdc-agent:1", o.Image)
-			}
-			if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
-				return fmt.Errorf("--namespace %q: %s", o.Namespace, problems[0])
-			}
-			if o.PullSecret != "" {
-				if problems := validation.IsDNS1123Subdomain(o.PullSecret); len(problems) > 0 {
-					return fmt.Errorf("--image-pull-secret %q: %s", o.PullSecret, problems[0])
-				}
-			}
-			if o.Replicas < 1 {
-				return fmt.Errorf("--replicas %d: there must be at least one", o.Replicas)
-			}
-			return nil
-		},
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return o.Validate() },
 		RunE: func(*cobra.Command, []string) error {
 			objects, err := manifests.Install(o)
 			if err != nil {
 				return err
 			}
-			w := bufio.NewWriterSize(a.stdout, 1<<16)
-			if err := printers[format](w, objects); err != nil {
-				return err
-			}
-			return w.Flush()
+			return a.print(format, objects)
 		},
 	}
 	c.Flags().StringVar(&o.Image, "image", "", "image of the agent (required)")
@@ -94,6 +65,7 @@ hold.`,
 	c.Flags().StringVarP(&o.Namespace, "namespace", "n", manifests.Namespace, "namespace of the agent")
 	c.Flags().Int32Var(&o.Replicas, "replicas", 1, "agents; a second stands by")
 	c.Flags().BoolVar(&o.ReadCRDs, "with-read-crds", false, "also print the CustomResourceDefinitions of the kinds that the agent only reads")
+	must(c.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions))
 	formatFlag(c, &format, "yaml", "json")
 	return c
 }

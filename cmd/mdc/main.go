@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -28,13 +29,14 @@ var errFindings = errors.New("findings")
 func main() { os.Exit(run()) }
 
 func run() int {
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	root := newRoot(&app{
 		fs:     filesys.MakeFsOnDisk(),
 		stdin:  os.Stdin,
 		stdout: os.Stdout,
 		stderr: os.Stderr,
-		color:  isTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "",
-		hints:  isTerminal(os.Stderr),
+		color:  terminal && os.Getenv("NO_COLOR") == "",
+		hints:  terminal,
 	}, programName(os.Args[0]))
 	switch err := root.Execute(); {
 	case err == nil:
@@ -54,11 +56,6 @@ func programName(arg0 string) string {
 		return "kubectl mdc"
 	}
 	return "mdc"
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func newRoot(a *app, name string) *cobra.Command {
@@ -98,7 +95,6 @@ on into PodTemplates and Services that a GitOps host applies.`,
 		newVersion(a),
 	)
 	refuseUnknownTopics(root)
-	a.completeNamespaces(root)
 	return root
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,8 +25,8 @@ var planPrinters = map[string]func(*impact.Plan, io.Writer) error{
 	"markdown": (*impact.Plan).Markdown,
 }
 
-// planning is what the flags of the command say.
-type planning struct {
+// planOptions are the flags of the command.
+type planOptions struct {
 	flags    inputFlags
 	old      []string
 	base     string
@@ -36,7 +35,7 @@ type planning struct {
 }
 
 func newPlan(a *app) *cobra.Command {
-	p := &planning{}
+	o := &planOptions{}
 	c := &cobra.Command{
 		Use:   "plan [PATH...]",
 		Short: "Tell what an edit does to the running replicas",
@@ -51,33 +50,33 @@ both sides, so an edit of a fact is seen with --base only.`,
 		Example: `  mdc plan deployments --facts facts --base origin/main
   mdc plan deployments --facts facts --base origin/main -o markdown > comment.md
   mdc plan deployment.yaml --old deployed.yaml --facts facts.yaml --exit-code`,
-		RunE: func(c *cobra.Command, paths []string) error { return a.plan(c.Context(), p, paths) },
+		RunE: func(c *cobra.Command, paths []string) error { return a.plan(c.Context(), o, paths) },
 	}
-	p.flags.add(c)
-	formatFlag(c, &p.format, "text", "json", "markdown")
-	c.Flags().StringArrayVar(&p.old, "old", nil, "file or directory of the deployments as they were (repeatable)")
-	c.Flags().StringVar(&p.base, "base", "", "git revision of the deployments as they were")
-	c.Flags().BoolVar(&p.exitCode, "exit-code", false, "exit with 1 when a replica turns over")
+	o.flags.add(a, c)
+	formatFlag(c, &o.format, "text", "json", "markdown")
+	c.Flags().StringArrayVar(&o.old, "old", nil, "file or directory of the deployments as they were (repeatable)")
+	c.Flags().StringVar(&o.base, "base", "", "git revision of the deployments as they were")
+	c.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 1 when a replica turns over")
 	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
 	return c
 }
 
-func (a *app) plan(ctx context.Context, p *planning, paths []string) error {
-	if (p.base == "") == (len(p.old) == 0) {
+func (a *app) plan(ctx context.Context, o *planOptions, paths []string) error {
+	if (o.base == "") == (len(o.old) == 0) {
 		return errors.New("plan: give either --base or --old")
 	}
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	in, err := a.read(&p.flags, paths, besides(p.old, paths)...)
+	in, err := a.read(&o.flags, paths, besides(o.old, paths)...)
 	if err != nil {
 		return err
 	}
 	var before *edition
-	if p.base != "" {
-		before, err = a.atRevision(ctx, p, paths)
+	if o.base != "" {
+		before, err = a.atRevision(ctx, o, paths)
 	} else {
-		before, err = a.former(&p.flags, p.old, strings.NewReplacer())
+		before, err = a.former(&o.flags, o.old, strings.NewReplacer())
 	}
 	if err != nil {
 		return err
@@ -92,39 +91,23 @@ func (a *app) plan(ctx context.Context, p *planning, paths []string) error {
 		if result, err = impact.Of(before.out, after); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
-		if findings, err = a.refusals(in, before); err != nil {
-			return err
+		findings = nil // the warnings have been printed
+		if before.out != nil {
+			if findings, err = a.judgeEdit(in, before.judged()); err != nil {
+				return err
+			}
 		}
 	}
 	result.Refuse(findings)
-	if p.format != "text" || !findings.HasErrors() {
-		if err := planPrinters[p.format](result, a.stdout); err != nil {
+	if o.format != "text" || !findings.HasErrors() {
+		if err := planPrinters[o.format](result, a.stdout); err != nil {
 			return err
 		}
 	}
-	if findings.HasErrors() || p.exitCode && result.Rolls() {
+	if findings.HasErrors() || o.exitCode && result.Rolls() {
 		return errFindings
 	}
 	return nil
-}
-
-// refusals are the errors about an edit that is fine by itself; they are
-// printed.
-func (a *app) refusals(in *input, before *edition) (errs diag.List, err error) {
-	if before.out == nil {
-		return nil, nil
-	}
-	for _, f := range compiler.Validate(compiler.Input{
-		Objects: in.judged(), Facts: in.facts.Objects, Namespace: in.flags.namespace,
-	}, before.judged()).Sorted() {
-		if f.Severity == diag.Error {
-			errs = append(errs, f)
-		}
-	}
-	if !errs.HasErrors() {
-		return nil, nil
-	}
-	return errs, a.report(in, errs)
 }
 
 // former compiles the deployments as they were. What mdc warned of then is of no
@@ -134,10 +117,8 @@ func (a *app) former(flags *inputFlags, paths []string, names *strings.Replacer)
 	if err != nil {
 		return nil, err
 	}
-	out, findings := compiler.Compile(compiler.Input{
-		Objects: in.judged(), Facts: in.facts.Objects, Namespace: flags.namespace, Version: version(),
-	})
-	findings = slices.Concat(in.objects.Findings, in.facts.Findings, findings).Sorted()
+	out, findings := compiler.Compile(in.compilerInput())
+	findings = in.withReadFindings(findings...).Sorted()
 	if !findings.HasErrors() {
 		return &edition{in, out}, nil
 	}
@@ -163,19 +144,19 @@ func (a *app) former(flags *inputFlags, paths []string, names *strings.Replacer)
 }
 
 // atRevision compiles the deployments as they were at a revision.
-func (a *app) atRevision(ctx context.Context, p *planning, paths []string) (*edition, error) {
+func (a *app) atRevision(ctx context.Context, o *planOptions, paths []string) (*edition, error) {
 	dir, err := os.MkdirTemp("", "mdc-plan-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	tree, err := checkOut(ctx, paths[0], p.base, dir)
+	tree, err := checkOut(ctx, paths[0], o.base, dir)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	flags := p.flags
+	flags := o.flags
 	flags.facts = nil
-	for _, f := range p.flags.facts {
+	for _, f := range o.flags.facts {
 		then, err := tree.paths([]string{f})
 		switch {
 		case errors.Is(err, errOutside): // the same on both sides
@@ -190,10 +171,10 @@ func (a *app) atRevision(ctx context.Context, p *planning, paths []string) (*edi
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	if len(old) < len(paths) {
-		fmt.Fprintf(a.stderr, "mdc: not all of %s is in %s; what is not, also what was renamed, counts as new: give a directory above\n", strings.Join(paths, ", "), p.base)
+		fmt.Fprintf(a.stderr, "mdc: not all of %s is in %s; what is not, also what was renamed, counts as new: give a directory above\n", strings.Join(paths, ", "), o.base)
 	}
 	if len(old) == 0 {
-		return &edition{in: &input{flags: &p.flags}}, nil
+		return &edition{in: &input{flags: &o.flags}}, nil
 	}
-	return a.former(&flags, old, strings.NewReplacer(tree.root+string(filepath.Separator), p.base+":"))
+	return a.former(&flags, old, strings.NewReplacer(tree.root+string(filepath.Separator), o.base+":"))
 }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -37,14 +36,10 @@ Pods are for reading: the agent creates them, nobody applies them.`,
 			if err != nil {
 				return err
 			}
-			w := bufio.NewWriterSize(a.stdout, 1<<16)
-			if err := printers[format](w, pods); err != nil {
-				return err
-			}
-			return w.Flush()
+			return a.print(format, pods)
 		},
 	}
-	flags.add(c)
+	flags.add(a, c)
 	formatFlag(c, &format, "yaml", "json")
 	return c
 }

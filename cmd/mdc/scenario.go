@@ -15,43 +15,43 @@ import (
 )
 
 // scenario reads a scenario and all that it names.
-func (a *app) scenario(s *simulation) ([]simulate.Input, error) {
-	text, err := a.fs.ReadFile(s.scenario)
+func (a *app) scenario(o *simulateOptions) ([]simulate.Input, error) {
+	text, err := a.fs.ReadFile(o.scenario)
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	sc, err := simulate.Parse(s.scenario, text)
+	sc, err := simulate.Parse(o.scenario, text)
 	if err != nil {
 		return nil, failure(err)
 	}
-	c := &cast{app: a, flags: s.flags, dir: filepath.Dir(s.scenario), in: simulate.Input{Scenario: sc}}
-	if err := c.present(sc); err != nil {
+	l := &scenarioLoader{app: a, flags: o.flags, dir: filepath.Dir(o.scenario), in: simulate.Input{Scenario: sc}}
+	if err := l.present(sc); err != nil {
 		return nil, failure(err)
 	}
-	c.flags.facts = append(slices.Clone(c.flags.facts), c.beside(sc.Facts...)...)
+	l.flags.facts = append(slices.Clone(l.flags.facts), l.beside(sc.Facts...)...)
 	// Files that only an edit names are not deployments of their own.
-	exclude := []string{s.scenario}
+	exclude := []string{o.scenario}
 	for _, e := range sc.Events {
 		named := func(p string) bool { return filepath.Clean(p) == filepath.Clean(e.Edit) }
 		if e.Edit != "" && !slices.ContainsFunc(sc.Deployments, named) {
-			exclude = append(exclude, c.beside(e.Edit)...)
+			exclude = append(exclude, l.beside(e.Edit)...)
 		}
 	}
-	if err := c.apply("", sc.Deployments, exclude...); err != nil {
+	if err := l.apply("", sc.Deployments, exclude...); err != nil {
 		return nil, err
 	}
 	for _, i := range sc.Order() {
 		if path := sc.Events[i].Edit; path != "" {
-			if err := c.apply(path, []string{path}); err != nil {
+			if err := l.apply(path, []string{path}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return []simulate.Input{c.in}, nil
+	return []simulate.Input{l.in}, nil
 }
 
-// cast are the deployments of a scenario as far as it is read.
-type cast struct {
+// scenarioLoader reads the deployments of a scenario, edition by edition.
+type scenarioLoader struct {
 	*app
 	flags  inputFlags
 	dir    string
@@ -60,10 +60,10 @@ type cast struct {
 }
 
 // beside are paths relative to the scenario.
-func (c *cast) beside(paths ...string) (out []string) {
+func (l *scenarioLoader) beside(paths ...string) (out []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(c.dir, p)
+			p = filepath.Join(l.dir, p)
 		}
 		out = append(out, p)
 	}
@@ -71,7 +71,7 @@ func (c *cast) beside(paths ...string) (out []string) {
 }
 
 // present refuses paths of a scenario that do not exist.
-func (c *cast) present(sc *simulate.Scenario) error {
+func (l *scenarioLoader) present(sc *simulate.Scenario) error {
 	named := map[string]string{}
 	for i, path := range sc.Deployments {
 		named[fmt.Sprintf("deployments[%d]", i)] = path
@@ -86,7 +86,7 @@ func (c *cast) present(sc *simulate.Scenario) error {
 	}
 	var problems simulate.Problems
 	for _, field := range slices.Sorted(maps.Keys(named)) {
-		if path := c.beside(named[field])[0]; !c.fs.Exists(path) {
+		if path := l.beside(named[field])[0]; !l.fs.Exists(path) {
 			problems = append(problems, sc.Problem(field, path+": no such file or directory")...)
 		}
 	}
@@ -98,31 +98,31 @@ func (c *cast) present(sc *simulate.Scenario) error {
 
 // apply adds an edition of deployments: the first one, or that of an edit, which
 // is judged as an update of what is stored by then.
-func (c *cast) apply(edit string, paths []string, exclude ...string) error {
-	e, err := c.edition(&c.flags, c.beside(paths...), c.stored, exclude...)
+func (l *scenarioLoader) apply(edit string, paths []string, exclude ...string) error {
+	e, err := l.edition(&l.flags, l.beside(paths...), l.stored, exclude...)
 	if err != nil {
 		return err
 	}
 	for i := range e.out.Deployments {
 		compiled := &e.out.Deployments[i]
-		at := slices.IndexFunc(c.in.Deployments, func(d simulate.Deployment) bool {
+		at := slices.IndexFunc(l.in.Deployments, func(d simulate.Deployment) bool {
 			return same(d.Compiled.ModelDeployment, compiled.ModelDeployment)
 		})
 		if at < 0 {
-			at = len(c.in.Deployments)
-			c.in.Deployments = append(c.in.Deployments, simulate.Deployment{
+			at = len(l.in.Deployments)
+			l.in.Deployments = append(l.in.Deployments, simulate.Deployment{
 				Compiled: compiled, Since: edit, Edits: map[string]*compiler.Deployment{},
 			})
 		}
 		if edit != "" {
-			c.in.Deployments[at].Edits[edit] = compiled
+			l.in.Deployments[at].Edits[edit] = compiled
 		}
 	}
 	for _, o := range e.judged() {
-		if at := slices.IndexFunc(c.stored, func(s *source.Object) bool { return e.in.sameObject(s, o) }); at >= 0 {
-			c.stored[at] = o
+		if at := slices.IndexFunc(l.stored, func(s *source.Object) bool { return e.in.sameObject(s, o) }); at >= 0 {
+			l.stored[at] = o
 		} else {
-			c.stored = append(c.stored, o)
+			l.stored = append(l.stored, o)
 		}
 	}
 	return nil

@@ -44,6 +44,9 @@ documents without apiVersion and kind. An editor completes a scenario that begin
 			return kinds(schemas), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if dir != "" && len(args) > 0 {
+				return fmt.Errorf("schema: --output-dir writes the schemas of all kinds; leave out %s, or --output-dir to print its schema", args[0])
+			}
 			schemas, err := jsonschema.Schemas()
 			if err != nil {
 				return err

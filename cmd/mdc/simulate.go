@@ -16,17 +16,18 @@ import (
 	"gpustack.ai/mdc/cmd/agent/simulate"
 	"gpustack.ai/mdc/compiler"
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/diag"
 	"gpustack.ai/mdc/compiler/source"
 )
 
-var players = map[string]func(w io.Writer, results []*simulate.Result) error{
+var simulatePrinters = map[string]func(w io.Writer, results []*simulate.Result) error{
 	"text": simulate.Text,
 	"json": simulate.JSON,
 	"svg":  simulate.SVG,
 }
 
-// simulation is what the flags of the command say.
-type simulation struct {
+// simulateOptions are the flags of the command.
+type simulateOptions struct {
 	flags    inputFlags
 	scenario string
 	old      []string
@@ -35,7 +36,7 @@ type simulation struct {
 }
 
 func newSimulate(a *app) *cobra.Command {
-	s := &simulation{}
+	o := &simulateOptions{}
 	c := &cobra.Command{
 		Use:   "simulate [PATH...]",
 		Short: "Play what the agent would do, without a cluster",
@@ -70,46 +71,46 @@ no promise.`,
 		Example: `  mdc simulate deployment.yaml --old ../main/deployment.yaml --facts facts/
   mdc simulate --scenario scenario.yaml
   mdc simulate --scenario scenario.yaml -o svg > rollout.svg`,
-		RunE: func(_ *cobra.Command, paths []string) error { return a.simulate(s, paths) },
+		RunE: func(_ *cobra.Command, paths []string) error { return a.simulate(o, paths) },
 	}
-	s.flags.add(c)
-	formatFlag(c, &s.format, "text", "json", "svg")
-	c.Flags().StringVar(&s.scenario, "scenario", "", "file that tells what happens")
-	c.Flags().StringArrayVar(&s.old, "old", nil, "file or directory of the running deployments (repeatable)")
-	c.Flags().Uint64Var(&s.seed, "seed", 0, "vary times by up to a tenth, and how Pods end; 0 does not")
+	o.flags.add(a, c)
+	formatFlag(c, &o.format, "text", "json", "svg")
+	c.Flags().StringVar(&o.scenario, "scenario", "", "file that tells what happens")
+	c.Flags().StringArrayVar(&o.old, "old", nil, "file or directory of the running deployments (repeatable)")
+	c.Flags().Uint64Var(&o.seed, "seed", 0, "vary times by up to a tenth, and how Pods end; 0 does not")
 	must(c.MarkFlagFilename("scenario", "yaml", "yml"))
 	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
 	return c
 }
 
-func (a *app) simulate(s *simulation, paths []string) error {
+func (a *app) simulate(o *simulateOptions, paths []string) error {
 	var (
 		inputs []simulate.Input
 		err    error
 	)
 	switch {
-	case s.scenario != "" && len(s.old) > 0, s.scenario == "" && len(s.old) == 0:
+	case o.scenario != "" && len(o.old) > 0, o.scenario == "" && len(o.old) == 0:
 		return errors.New("simulate: give either --scenario or --old")
-	case s.scenario != "" && len(paths) > 0:
+	case o.scenario != "" && len(paths) > 0:
 		return errors.New("simulate: with --scenario the deployments are named in the file")
-	case s.scenario != "":
-		inputs, err = a.scenario(s)
+	case o.scenario != "":
+		inputs, err = a.scenario(o)
 	default:
-		inputs, err = a.edited(s, paths)
+		inputs, err = a.edited(o, paths)
 	}
 	if err != nil {
 		return err
 	}
 	var results []*simulate.Result
 	for _, in := range inputs {
-		in.Seed = s.seed
+		in.Seed = o.seed
 		r, err := simulate.Play(in)
 		if err != nil {
 			return failure(err)
 		}
 		results = append(results, r...)
 	}
-	return players[s.format](a.stdout, results)
+	return simulatePrinters[o.format](a.stdout, results)
 }
 
 // failure tells what is wrong with a scenario by the place alone.
@@ -123,12 +124,12 @@ func failure(err error) error {
 
 // edited are the deployments that run and are then replaced by those of the
 // paths. Without a capacity they do not meet.
-func (a *app) edited(s *simulation, paths []string) ([]simulate.Input, error) {
-	old, err := a.edition(&s.flags, s.old, nil)
+func (a *app) edited(o *simulateOptions, paths []string) ([]simulate.Input, error) {
+	old, err := a.edition(&o.flags, o.old, nil)
 	if err != nil {
 		return nil, err
 	}
-	edited, err := a.edition(&s.flags, paths, old.judged(), besides(s.old, paths)...)
+	edited, err := a.edition(&o.flags, paths, old.judged(), besides(o.old, paths)...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +183,12 @@ func (a *app) edition(flags *inputFlags, paths []string, stored []*source.Object
 	}
 	if stored != nil {
 		in.inherit(stored)
-		if err := a.judgeEdit(in, stored); err != nil {
+		errs, err := a.judgeEdit(in, stored)
+		if err != nil {
 			return nil, err
+		}
+		if len(errs) > 0 {
+			return nil, errFindings
 		}
 	}
 	out, err := a.compile(in, emptiness{})
@@ -213,17 +218,16 @@ func (in *input) sameObject(a, b *source.Object) bool {
 	return a.Group() == b.Group() && a.Kind == b.Kind && namespace(a) == namespace(b) && a.Name == b.Name
 }
 
-// judgeEdit refuses an edit that the API server would refuse. What is wrong
-// with the deployment itself is left to the compile.
-func (a *app) judgeEdit(in *input, stored []*source.Object) error {
-	findings := compiler.Validate(compiler.Input{
-		Objects: in.judged(), Facts: in.facts.Objects, Namespace: in.flags.namespace,
-	}, stored).Sorted()
-	if !findings.HasErrors() {
-		return nil
+// judgeEdit returns the errors of an edit that the API server would refuse; they
+// are printed.
+func (a *app) judgeEdit(in *input, stored []*source.Object) (errs diag.List, err error) {
+	for _, f := range compiler.Validate(in.compilerInput(), stored).Sorted() {
+		if f.Severity == diag.Error {
+			errs = append(errs, f)
+		}
 	}
-	if err := a.report(in, slices.Concat(in.objects.Findings, in.facts.Findings, findings).Sorted()); err != nil {
-		return err
+	if len(errs) == 0 {
+		return nil, nil
 	}
-	return errFindings
+	return errs, a.report(in, errs)
 }

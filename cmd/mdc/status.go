@@ -14,16 +14,13 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
-// asking is what the flags of the command say.
-type asking struct {
+// statusOptions are the flags and arguments of the command.
+type statusOptions struct {
 	cluster   clusterFlags
 	namespace string
 	all       bool
@@ -33,7 +30,7 @@ type asking struct {
 }
 
 func newStatus(a *app) *cobra.Command {
-	q := &asking{}
+	o := &statusOptions{}
 	c := &cobra.Command{
 		Use:   "status [NAME...]",
 		Short: "Tell how deployments stand in a cluster",
@@ -50,85 +47,77 @@ Pods and the Workload. With --watch it is one document after each change.`,
   mdc status qwen-chat -n team-a --watch
   mdc status -A -o json | jq '.deployments[].roles[].replicas[] | select(.state != "Ready")'`,
 		ValidArgsFunction: func(c *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return q.complete(c.Context(), given), cobra.ShellCompDirectiveNoFileComp
+			return o.complete(c.Context(), given), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			q.names = names
-			return a.status(c.Context(), q)
+			o.names = names
+			return a.status(c.Context(), o)
 		},
 	}
-	c.Flags().StringVarP(&q.namespace, "namespace", "n", "", "namespace of the deployments; default: that of the context")
-	c.Flags().BoolVarP(&q.all, "all-namespaces", "A", false, "deployments of all namespaces")
-	c.Flags().BoolVarP(&q.watch, "watch", "w", false, "go on, and print again whatever changes")
+	c.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the deployments; default: that of the context")
+	c.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "deployments of all namespaces")
+	c.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and print again whatever changes")
 	c.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
-	q.cluster.add(c)
-	formatFlag(c, &q.format, "text", "json")
+	o.cluster.add(c)
+	must(c.RegisterFlagCompletionFunc("namespace", o.cluster.completeNamespaces))
+	formatFlag(c, &o.format, "text", "json")
 	return c
 }
 
-// contextNamespace is the namespace of the context of the kubeconfig.
-func (f *clusterFlags) contextNamespace() (string, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.context}
-	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).Namespace()
-	return namespace, err
-}
-
 // connect returns what is asked for, not read yet.
-func (q *asking) connect() (*scene, error) {
-	if q.all && len(q.names) > 0 {
+func (o *statusOptions) connect() (*clusterReader, error) {
+	if o.all && len(o.names) > 0 {
 		return nil, fmt.Errorf("status: a name is one of a namespace: give --namespace in place of --all-namespaces")
 	}
-	client, err := q.cluster.client()
+	client, err := o.cluster.client()
 	if err != nil {
 		return nil, err
 	}
-	namespace := q.namespace
-	if namespace == "" && !q.all {
-		if namespace, err = q.cluster.contextNamespace(); err != nil {
+	namespace := o.namespace
+	if namespace == "" && !o.all {
+		if namespace, err = o.cluster.namespace(); err != nil {
 			return nil, err
 		}
 	}
-	return newScene(client, namespace, q.names), nil
+	return newClusterReader(client, namespace, o.names), nil
 }
 
-func (a *app) status(ctx context.Context, q *asking) error {
-	s, err := q.connect()
+func (a *app) status(ctx context.Context, o *statusOptions) error {
+	r, err := o.connect()
 	if err != nil {
 		return err
 	}
-	if q.watch {
+	if o.watch {
 		// An interruption is how a watch ends, and no failure.
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		defer stop()
 	}
-	if err := s.read(ctx); err != nil {
-		if q.watch && ctx.Err() != nil {
+	if err := r.read(ctx); err != nil {
+		if o.watch && ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	out := &screen{w: a.stdout, format: q.format}
+	out := &screen{w: a.stdout, format: o.format}
 	if f, ok := a.stdout.(*os.File); ok {
 		out.terminal = f
 	}
-	first, err := s.join()
+	first, err := r.join()
 	if err != nil {
 		return err
 	}
-	if err := s.allThere(first); err != nil {
+	if err := r.allThere(first); err != nil {
 		return err
 	}
-	if !q.watch || !out.redraws() {
-		for _, note := range s.lacks() {
+	if !o.watch || !out.redraws() {
+		for _, note := range r.lacks() {
 			fmt.Fprintln(a.stderr, "mdc:", note)
 		}
 	}
-	if !q.watch {
-		if len(first) == 0 && q.format == "text" {
-			fmt.Fprintf(a.stderr, "mdc: there is no ModelDeployment in %s\n", s.place())
+	if !o.watch {
+		if len(first) == 0 && o.format == "text" {
+			fmt.Fprintf(a.stderr, "mdc: there is no ModelDeployment in %s\n", r.place())
 			return nil
 		}
 		text, err := out.render(first)
@@ -138,32 +127,16 @@ func (a *app) status(ctx context.Context, q *asking) error {
 		_, err = io.WriteString(a.stdout, text)
 		return err
 	}
-	return s.follow(ctx, out)
+	return r.follow(ctx, out)
 }
 
-// complete offers the names of deployments; a cluster that cannot be read has
-// none.
-func (q *asking) complete(ctx context.Context, given []string) (names []string) {
-	s, err := q.connect()
-	if err != nil || q.all {
+// complete offers the names of deployments that are not given yet.
+func (o *statusOptions) complete(ctx context.Context, given []string) []string {
+	r, err := o.connect()
+	if err != nil || o.all {
 		return nil
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	list, err := s.deployments.resource.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil
-	}
-	for i := range list.Items {
-		if name := list.Items[i].GetName(); !slices.Contains(given, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(namesOf(ctx, r.deployments.resource), func(name string) bool { return slices.Contains(given, name) })
 }
 
 // screen is where a status is shown.

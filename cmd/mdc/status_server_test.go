@@ -197,6 +197,9 @@ func TestStatus(t *testing.T) {
 	if stdout, _, err := mdc("__complete", "status", "-n", "team-a", ""); err != nil || !strings.HasPrefix(stdout, "qwen\n") {
 		t.Errorf("names: %v, %q", err, stdout)
 	}
+	if stdout, _, err := mdc("__complete", "status", "qwen", "-n", ""); err != nil || !strings.Contains(stdout, "\nteam-a\n:4") {
+		t.Errorf("namespaces: %v, %q", err, stdout)
+	}
 
 	// Who may not see Workloads is told so, and the rest.
 	apply(readerYAML)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,10 +24,11 @@ import (
 	"gpustack.ai/mdc/compiler/replica"
 
 	"gpustack.ai/mdc/cmd/agent/joint"
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
-// sceneOf reads objects of a file by their kind.
-func sceneOf(t *testing.T, file string) map[string][]*unstructured.Unstructured {
+// objectsByKind reads objects of a file by their kind.
+func objectsByKind(t *testing.T, file string) map[string][]*unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -47,7 +49,7 @@ func sceneOf(t *testing.T, file string) map[string][]*unstructured.Unstructured 
 
 // TestStatusTree compares whole trees; UPDATE_GOLDEN=1 rewrites them.
 func TestStatusTree(t *testing.T) {
-	objects := sceneOf(t, "testdata/status/objects.yaml")
+	objects := objectsByKind(t, "testdata/status/objects.yaml")
 	for file, c := range map[string]struct {
 		width int
 		knows bool
@@ -88,6 +90,33 @@ func TestStatusTree(t *testing.T) {
 	}
 }
 
+// TestStatusColors: what gets better by itself is not told like what does not.
+func TestStatusColors(t *testing.T) {
+	objects := objectsByKind(t, "testdata/status/objects.yaml")
+	deployments, err := joinLive(objects["ModelDeployment"], objects["Pod"], objects["Workload"], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	painted := drawTree(statusTree(deployments), 0, true)
+	for state, code := range map[liveState]string{
+		stateReady: "32", stateMissing: "33", stateDraining: "33", stateGated: "33", stateCrashing: "31;1", stateParked: "31;1", statePreempted: "31;1",
+	} {
+		if n := strings.Count(painted, "m"+string(state)+"\x1b[0m"); n == 0 || n != strings.Count(painted, "\x1b["+code+"m"+string(state)+"\x1b[0m") {
+			t.Errorf("%s is not always painted %s:\n%s", state, code, painted)
+		}
+	}
+}
+
+// TestNextSteps: every reason with a next step is one that the agent can give
+// where it is looked for.
+func TestNextSteps(t *testing.T) {
+	for reason := range nextSteps {
+		if !slices.ContainsFunc(tellingConditions, func(c tellingCondition) bool { return slices.Contains(report.Reasons(c.condition), reason) }) {
+			t.Errorf("no condition gives %s", reason)
+		}
+	}
+}
+
 func unpainted(text string) string {
 	for _, code := range []string{"0", "1", "31;1", "32", "33"} {
 		text = strings.ReplaceAll(text, "\x1b["+code+"m", "")
@@ -97,7 +126,7 @@ func unpainted(text string) string {
 
 // TestStatusJSON: what is printed is what the cluster has, joined.
 func TestStatusJSON(t *testing.T) {
-	objects := sceneOf(t, "testdata/status/objects.yaml")
+	objects := objectsByKind(t, "testdata/status/objects.yaml")
 	deployments, err := joinLive(objects["ModelDeployment"], objects["Pod"], objects["Workload"], true)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +148,7 @@ func TestStatusJSON(t *testing.T) {
 		t.Errorf("%+v", decode)
 	}
 	server := got.Deployments[1]
-	if r := server.Roles[0]; r.Desired != 5 || r.Ready != 1 || len(r.Replicas) != 6 || r.Replicas[5].Ordinal != 7 || len(server.Strays) != 1 {
+	if r := server.Roles[0]; r.Desired != 5 || r.Ready != 1 || len(r.Replicas) != 6 || r.Replicas[5].Ordinal != 7 || len(server.Orphans) != 1 {
 		t.Errorf("%+v", r)
 	}
 	if strings.Contains(text, `"copied"`) {
@@ -226,6 +255,7 @@ func TestJudgeReplica(t *testing.T) {
 		"waits for quota once more":   {pods: []*livePod{livePodWith(0, gatedPod)}, workload: queued(isNot("QuotaReserved", ""), is("Evicted")), state: stateGated, why: "is Evicted"},
 		"evicted, not cleared yet":    {pods: []*livePod{livePodWith(0, gatedPod)}, workload: queued(is("QuotaReserved"), is("Evicted")), state: stateGated, why: "is Evicted"},
 		"waits for the others":        {pods: []*livePod{livePodWith(0, gatedPod)}, workload: checked(queued(is("QuotaReserved")), "Pending", "1 of 2"), state: stateWaiting, why: "check joint: 1 of 2"},
+		"waits for an agent":          {pods: []*livePod{livePodWith(0, gatedPod)}, workload: checked(queued(is("QuotaReserved")), "Pending", ""), state: stateWaiting, why: "check joint has no answer yet", next: "if it stays so, see that whoever answers the check runs: of modeldeployment-joint, the agent"},
 		"waits for nothing":           {pods: []*livePod{livePodWith(0, gatedPod)}, workload: checked(queued(is("QuotaReserved")), "Ready", "all"), state: stateWaiting, why: "not admitted it yet"},
 		"just admitted":               {pods: []*livePod{livePodWith(0, gatedPod)}, workload: queued(is("QuotaReserved"), is("Admitted")), state: stateLoading, why: "lets its Pods go"},
 		"parked":                      {pods: []*livePod{livePodWith(0, gatedPod)}, workload: checked(inactive(queued()), "Pending", joint.Marker+" After"), state: stateParked, next: unpark},

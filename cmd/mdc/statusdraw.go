@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// moodColors are the terminal colours of states.
-var moodColors = map[mood]string{good: "32", patient: "33", bad: "31;1"}
+// healthColors are the terminal colours of states.
+var healthColors = map[health]string{healthy: "32", progressing: "33", degraded: "31;1"}
 
 // narrow is how few columns are left to what is said, however deep the tree.
 const narrow = 30
@@ -90,7 +90,7 @@ func (d *drawing) text(width int, color bool) string {
 		if len(details) == 0 {
 			details = []string{""}
 		}
-		line(r.name, r.state, moodColors[r.node.mood], details[0])
+		line(r.name, r.state, healthColors[r.node.health], details[0])
 		for _, more := range details[1:] {
 			line(r.below, "", "", more)
 		}

@@ -26,8 +26,8 @@ type liveDeployment struct {
 	object map[string]any
 	md     *v1.ModelDeployment
 	roles  []*liveRole
-	// strays are its Pods that belong to no replica.
-	strays []*livePod
+	// orphans are its Pods that belong to no replica.
+	orphans []*livePod
 }
 
 type liveRole struct {
@@ -165,7 +165,7 @@ func (d *liveDeployment) seat(pods []*livePod) {
 		ordinal, ok := number(p.Labels[v1.LabelPodOrdinal])
 		r := roles[p.Labels[v1.LabelComponent]]
 		if r == nil || !ok {
-			d.strays = append(d.strays, p)
+			d.orphans = append(d.orphans, p)
 			continue
 		}
 		one := r.replica(ordinal)
@@ -245,8 +245,8 @@ type (
 	deploymentJSON struct {
 		Deployment map[string]any `json:"deployment"`
 		Roles      []roleJSON     `json:"roles"`
-		// Strays are Pods that belong to no replica.
-		Strays []map[string]any `json:"strays,omitempty"`
+		// Orphans are Pods that belong to no replica.
+		Orphans []map[string]any `json:"strays,omitempty"`
 	}
 	roleJSON struct {
 		Name     string        `json:"name"`
@@ -283,8 +283,8 @@ func statusDocument(deployments []*liveDeployment) statusJSON {
 			}
 			one.Roles = append(one.Roles, role)
 		}
-		for _, p := range d.strays {
-			one.Strays = append(one.Strays, p.object)
+		for _, p := range d.orphans {
+			one.Orphans = append(one.Orphans, p.object)
 		}
 		out.Deployments = append(out.Deployments, one)
 	}

@@ -16,6 +16,7 @@ import (
 	"gpustack.ai/mdc/compiler/replica"
 
 	"gpustack.ai/mdc/cmd/agent/joint"
+	"gpustack.ai/mdc/cmd/agent/manifests"
 )
 
 // liveState is how a replica, or a Pod, stands.
@@ -37,24 +38,45 @@ const (
 	stateMissing    liveState = "Missing"
 )
 
-// liveStates explains the states, from well to not at all.
-var liveStates = []struct {
-	state liveState
-	means string
-}{
-	{stateReady, "every Pod is ready"},
-	{stateLoading, "its Pods have Nodes, and the engine starts"},
-	{stateCrashing, "a container ends again and again"},
-	{statePending, "it may start, and no Node takes its Pods"},
-	{stateGated, "waits for quota"},
-	{stateWaiting, "holds quota and waits, mostly for the other roles to get theirs"},
-	{stateParked, "gave its quota back as the other roles got none; a person must reactivate it"},
-	{stateInactive, "somebody has deactivated its Workload"},
-	{stateIncomplete, "some of its Pods are not there yet"},
-	{statePreempted, "Kueue takes it away"},
-	{stateDraining, "its Pods are being deleted"},
-	{stateFailed, "a Pod has ended"},
-	{stateMissing, "there is no Pod"},
+// health is how good a state is.
+type health int
+
+const (
+	healthUnknown health = iota
+	healthy
+	// progressing: it gets better by itself.
+	progressing
+	degraded
+)
+
+// liveStates are the states, from well to not at all.
+var liveStates = []liveStateInfo{
+	{stateReady, "every Pod is ready", healthy, 0},
+	{stateLoading, "its Pods have Nodes, and the engine starts", progressing, 1},
+	{stateCrashing, "a container ends again and again", degraded, 4},
+	{statePending, "it may start, and no Node takes its Pods", progressing, 3},
+	{stateGated, "waits for quota", progressing, 2},
+	{stateWaiting, "holds quota and waits, mostly for the other roles to get theirs", progressing, 0},
+	{stateParked, "gave its quota back as the other roles got none; a person must reactivate it", degraded, 0},
+	{stateInactive, "somebody has deactivated its Workload", degraded, 0},
+	{stateIncomplete, "some of its Pods are not there yet", progressing, 0},
+	{statePreempted, "Kueue takes it away", degraded, 0},
+	{stateDraining, "its Pods are being deleted", progressing, 0},
+	{stateFailed, "a Pod has ended", degraded, 5},
+	{stateMissing, "there is no Pod", progressing, 0},
+}
+
+type liveStateInfo struct {
+	state  liveState
+	means  string
+	health health
+	// severity orders the states of Pods that live: the worst member speaks for
+	// its replica.
+	severity int
+}
+
+func (s liveState) info() liveStateInfo {
+	return liveStates[slices.IndexFunc(liveStates, func(i liveStateInfo) bool { return i.state == s })]
 }
 
 func describeStates() string {
@@ -130,15 +152,11 @@ func judgeDeclared(md *v1.ModelDeployment, role *v1.Role, one *liveReplica, know
 	// The worst of its members speaks for it.
 	worst := verdict{state: stateReady}
 	for _, p := range live {
-		if v := judgePod(p); worst.state == stateReady || severity(v.state) > severity(worst.state) || v.state == worst.state && worst.why == "" {
+		if v := judgePod(p); worst.state == stateReady || v.state.info().severity > worst.state.info().severity || v.state == worst.state && worst.why == "" {
 			worst = v
 		}
 	}
 	return worst
-}
-
-func severity(s liveState) int {
-	return slices.Index([]liveState{stateReady, stateLoading, stateGated, statePending, stateCrashing, stateFailed}, s)
 }
 
 // complete reports whether every member is there.
@@ -175,15 +193,22 @@ func judgeGated(role *v1.Role, live []*livePod, size int32, w *workload, knows b
 		return verdict{state: stateGated, why: "Kueue has no Workload for it yet"}, true
 	case w.holds(workloadQuotaReserved) && !w.holds(workloadEvicted) && !w.holds(workloadAdmitted):
 		var why []string
+		v := verdict{state: stateWaiting}
 		for _, c := range w.Status.AdmissionChecks {
-			if c.State != checkReady {
+			switch {
+			case c.State == checkReady:
+			case c.Message == "":
+				why = append(why, fmt.Sprintf("holds quota; check %s has no answer yet", c.Name))
+				v.next = "if it stays so, see that whoever answers the check runs: of " + manifests.CheckName + ", the agent"
+			default:
 				why = append(why, "holds quota; "+sentence("check "+c.Name, c.Message))
 			}
 		}
 		if len(why) == 0 {
 			why = append(why, "holds quota; Kueue has not admitted it yet")
 		}
-		return verdict{state: stateWaiting, why: strings.Join(why, "; ")}, true
+		v.why = strings.Join(why, "; ")
+		return v, true
 	case w.holds(workloadQuotaReserved) && !w.holds(workloadEvicted):
 		return verdict{state: stateLoading, why: "Kueue has admitted it and lets its Pods go"}, true
 	}

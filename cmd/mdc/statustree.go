@@ -12,31 +12,38 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+
+	"gpustack.ai/mdc/cmd/agent/report"
 )
 
-// Conditions that the agent reports and that sum up the others.
-const (
-	conditionStalled     = "Stalled"
-	conditionReconciling = "Reconciling"
-	conditionReady       = "Ready"
-	conditionCompiled    = "Compiled"
-	conditionRouterReady = "RouterReady"
-)
+// tellingCondition is a condition with the status in which it has something to tell.
+type tellingCondition struct {
+	condition string
+	tells     metav1.ConditionStatus
+}
 
-// mood is how good a state is.
-type mood int
+// tellingConditions sum up the others.
+var tellingConditions = []tellingCondition{
+	{report.Stalled, metav1.ConditionTrue},
+	{report.Reconciling, metav1.ConditionTrue},
+	{report.Ready, metav1.ConditionFalse},
+	{report.Compiled, metav1.ConditionFalse},
+}
 
-const (
-	plain mood = iota
-	good
-	patient
-	bad
-)
+// telling are the conditions of a deployment that have something to tell.
+func telling(md *v1.ModelDeployment) (out []*metav1.Condition) {
+	for _, t := range tellingConditions {
+		if c := meta.FindStatusCondition(md.Status.Conditions, t.condition); c != nil && c.Status == t.tells {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // treeNode is a line of the tree, with all that hangs on it.
 type treeNode struct {
 	name, state string
-	mood        mood
+	health      health
 	// said is what there is to tell, next what there is to do.
 	said, next []string
 	children   []*treeNode
@@ -63,10 +70,10 @@ func statusTree(deployments []*liveDeployment) (out []*treeNode) {
 		if router := d.md.Spec.Router; router != nil {
 			n.children = append(n.children, routerNode(d.md))
 		}
-		for _, p := range d.strays {
-			stray := podNode(p)
-			stray.said = slices.Insert(stray.said, 0, "belongs to no replica")
-			n.children = append(n.children, stray)
+		for _, p := range d.orphans {
+			orphan := podNode(p)
+			orphan.said = slices.Insert(orphan.said, 0, "belongs to no replica")
+			n.children = append(n.children, orphan)
 		}
 		out = append(out, n)
 	}
@@ -76,43 +83,30 @@ func statusTree(deployments []*liveDeployment) (out []*treeNode) {
 func deploymentNode(d *liveDeployment) *treeNode {
 	md := d.md
 	s := &md.Status
-	n := &treeNode{name: md.Namespace + "/" + md.Name, state: string(s.Phase), mood: patient}
+	n := &treeNode{name: md.Namespace + "/" + md.Name, state: string(s.Phase), health: progressing}
 	if s.Phase == "" {
 		n.state = "Unknown"
 		n.say("no agent has reported on it")
 		n.advise("see that the agent is installed and runs")
 		return n
 	}
-	stalled := meta.FindStatusCondition(s.Conditions, conditionStalled)
 	switch {
-	case stalled != nil && stalled.Status == metav1.ConditionTrue:
-		n.mood = bad
+	case meta.IsStatusConditionTrue(s.Conditions, report.Stalled):
+		n.health = degraded
 	case s.Phase == v1.PhaseReady:
-		n.mood = good
+		n.health = healthy
 	}
 	n.say(sentence(s.RoleSummary, s.PhaseMessage))
 	if s.ObservedGeneration < md.Generation {
 		n.say(fmt.Sprintf("this is told of generation %d, and the spec is of generation %d", s.ObservedGeneration, md.Generation))
 	}
-	for _, sum := range []struct {
-		condition string
-		tells     metav1.ConditionStatus
-	}{
-		{conditionStalled, metav1.ConditionTrue},
-		{conditionReconciling, metav1.ConditionTrue},
-		{conditionReady, metav1.ConditionFalse},
-		{conditionCompiled, metav1.ConditionFalse},
-	} {
-		c := meta.FindStatusCondition(s.Conditions, sum.condition)
-		if c == nil || c.Status != sum.tells {
-			continue
-		}
+	for _, c := range telling(md) {
 		// They often say the same.
 		if slices.ContainsFunc(n.said, func(text string) bool { return c.Message != "" && strings.Contains(text, c.Message) }) {
 			continue
 		}
-		name := sum.condition
-		if sum.tells == metav1.ConditionFalse {
+		name := c.Type
+		if c.Status == metav1.ConditionFalse {
 			name = "not " + name
 		}
 		n.say(sentence(fmt.Sprintf("%s (%s)", name, c.Reason), c.Message))
@@ -124,29 +118,22 @@ func deploymentNode(d *liveDeployment) *treeNode {
 	return n
 }
 
-// nextSteps are what ends a state of the deployment as a whole.
+// nextSteps are what ends a state of the deployment as a whole, by the reason.
 var nextSteps = map[string]string{
-	"NotCompiled":                `compile it with "mdc build" and apply what it prints`,
-	"Stale":                      `compile it with "mdc build" and apply what it prints`,
-	"ServiceMissing":             `compile it with "mdc build" and apply what it prints`,
-	"TenantMismatch":             `compile it with the facts of this cluster ("mdc facts") and apply what "mdc build" prints`,
-	"UnknownLateValue":           "run an agent of the version that compiled it, or compile it with that of the agent",
-	"ImageUnresolvable":          "set the image of the role",
-	"NoQueueInReservedNamespace": "deploy into a namespace that Kueue manages, or let it manage this one",
-	"Parked":                     "make room for all replicas, then reactivate each that is Parked",
+	report.ReasonNotCompiled:                `compile it with "mdc build" and apply what it prints`,
+	report.ReasonStale:                      `compile it with "mdc build" and apply what it prints`,
+	report.ReasonServiceMissing:             `compile it with "mdc build" and apply what it prints`,
+	report.ReasonTenantMismatch:             `compile it with the facts of this cluster ("mdc facts") and apply what "mdc build" prints`,
+	report.ReasonUnknownLateValue:           "run an agent of the version that compiled it, or compile it with that of the agent",
+	report.ReasonImageUnresolvable:          "set the image of the role",
+	report.ReasonNoQueueInReservedNamespace: "deploy into a namespace that Kueue manages, or let it manage this one",
+	report.ReasonParked:                     "make room for all replicas, then reactivate each that is Parked",
 }
 
 func nextStep(d *liveDeployment) string {
-	for _, sum := range []struct {
-		condition string
-		tells     metav1.ConditionStatus
-	}{
-		{conditionStalled, metav1.ConditionTrue},
-		{conditionCompiled, metav1.ConditionFalse},
-	} {
-		c := meta.FindStatusCondition(d.md.Status.Conditions, sum.condition)
-		if c != nil && c.Status == sum.tells && nextSteps[c.Reason] != "" {
-			return nextSteps[c.Reason]
+	for _, c := range telling(d.md) {
+		if next := nextSteps[c.Reason]; next != "" {
+			return next
 		}
 	}
 	var queues []string
@@ -164,9 +151,9 @@ func nextStep(d *liveDeployment) string {
 
 func roleNode(r *liveRole) *treeNode {
 	ready := r.ready()
-	n := &treeNode{name: r.spec.Name, state: fmt.Sprintf("%d of %d", ready, r.spec.Replicas), mood: patient}
+	n := &treeNode{name: r.spec.Name, state: fmt.Sprintf("%d of %d", ready, r.spec.Replicas), health: progressing}
 	if ready == r.spec.Replicas {
-		n.mood = good
+		n.health = healthy
 	}
 	said := string(r.spec.Kind) + " on " + r.spec.InstanceType
 	if r.spec.Size > 1 {
@@ -180,7 +167,7 @@ func roleNode(r *liveRole) *treeNode {
 }
 
 func replicaNode(one *liveReplica) *treeNode {
-	n := &treeNode{name: fmt.Sprintf("replica %d", one.ordinal), state: string(one.state), mood: moodOf(one.state)}
+	n := &treeNode{name: fmt.Sprintf("replica %d", one.ordinal), state: string(one.state), health: one.state.info().health}
 	n.say(one.why)
 	n.advise(one.next)
 	if one.state == stateReady && one.size == 1 {
@@ -209,7 +196,7 @@ func replicaNode(one *liveReplica) *treeNode {
 
 func podNode(p *livePod) *treeNode {
 	v := judgePod(p)
-	n := &treeNode{name: "Pod " + p.Name, state: string(v.state), mood: moodOf(v.state)}
+	n := &treeNode{name: "Pod " + p.Name, state: string(v.state), health: v.state.info().health}
 	n.say(whereabouts(p))
 	n.say(v.why)
 	n.advise(v.next)
@@ -233,26 +220,16 @@ func whereabouts(p *livePod) string {
 }
 
 func routerNode(md *v1.ModelDeployment) *treeNode {
-	n := &treeNode{name: "router", state: "Unknown", mood: patient}
-	c := meta.FindStatusCondition(md.Status.Conditions, conditionRouterReady)
+	n := &treeNode{name: "router", state: "Unknown", health: progressing}
+	c := meta.FindStatusCondition(md.Status.Conditions, report.RouterReady)
 	switch {
 	case c == nil:
 		return n
 	case c.Status == metav1.ConditionTrue:
-		n.state, n.mood = "Ready", good
+		n.state, n.health = "Ready", healthy
 	default:
 		n.state = c.Reason
 		n.say(c.Message)
 	}
 	return n
-}
-
-func moodOf(s liveState) mood {
-	switch s {
-	case stateReady:
-		return good
-	case stateParked, stateInactive, statePreempted, stateFailed, stateMissing:
-		return bad
-	}
-	return patient
 }

@@ -28,96 +28,98 @@ import (
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 )
 
-// scene is the part of a cluster that a status is about.
-type scene struct {
+// clusterReader reads the part of a cluster that a status is about.
+type clusterReader struct {
 	namespace                    string
 	names                        []string
-	deployments, pods, workloads *shelf
+	deployments, pods, workloads *resourceCache
 }
 
-func newScene(client dynamic.Interface, namespace string, names []string) *scene {
-	at := func(r schema.GroupVersionResource) dynamic.ResourceInterface {
-		return client.Resource(r).Namespace(namespace)
+func newClusterReader(client dynamic.Interface, namespace string, names []string) *clusterReader {
+	at := func(resource schema.GroupVersionResource) dynamic.ResourceInterface {
+		return client.Resource(resource).Namespace(namespace)
 	}
-	s := &scene{
+	r := &clusterReader{
 		namespace:   namespace,
 		names:       names,
-		deployments: &shelf{kind: v1.KindModelDeployment, resource: at(v1.GroupVersion.WithResource("modeldeployments"))},
-		pods:        &shelf{kind: "Pod", resource: at(corev1.SchemeGroupVersion.WithResource("pods"))},
-		workloads: &shelf{kind: "Workload", optional: true, resource: at(schema.GroupVersionResource{
+		deployments: &resourceCache{kind: v1.KindModelDeployment, resource: at(v1.GroupVersion.WithResource("modeldeployments"))},
+		pods:        &resourceCache{kind: "Pod", resource: at(corev1.SchemeGroupVersion.WithResource("pods"))},
+		workloads: &resourceCache{kind: "Workload", optional: true, resource: at(schema.GroupVersionResource{
 			Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads",
 		})},
 	}
-	s.pods.options.LabelSelector = v1.LabelName + "=" + v1.NameModelDeployment
+	r.pods.options.LabelSelector = v1.LabelName + "=" + v1.NameModelDeployment
 	switch len(names) {
 	case 0:
-		return s
+		return r
 	case 1:
-		s.deployments.options.FieldSelector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
+		r.deployments.options.FieldSelector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
 	}
 	// What is no value of a label is no name of a deployment either.
 	if !slices.ContainsFunc(names, func(name string) bool { return name == "" || len(validation.IsValidLabelValue(name)) > 0 }) {
-		s.pods.options.LabelSelector += "," + v1.LabelInstance + " in (" + strings.Join(names, ",") + ")"
+		r.pods.options.LabelSelector += "," + v1.LabelInstance + " in (" + strings.Join(names, ",") + ")"
 	}
-	return s
+	return r
 }
 
 // place names the namespaces that are looked at.
-func (s *scene) place() string {
-	if s.namespace == "" {
+func (r *clusterReader) place() string {
+	if r.namespace == "" {
 		return "any namespace"
 	}
-	return "namespace " + s.namespace
+	return "namespace " + r.namespace
 }
 
-func (s *scene) shelves() []*shelf { return []*shelf{s.deployments, s.pods, s.workloads} }
+func (r *clusterReader) caches() []*resourceCache {
+	return []*resourceCache{r.deployments, r.pods, r.workloads}
+}
 
-func (s *scene) read(ctx context.Context) error {
-	for _, shelf := range s.shelves() {
-		if err := shelf.read(ctx); err != nil {
-			if shelf == s.deployments && apierrors.IsNotFound(err) {
+func (r *clusterReader) read(ctx context.Context) error {
+	for _, c := range r.caches() {
+		if err := c.read(ctx); err != nil {
+			if c == r.deployments && apierrors.IsNotFound(err) {
 				return fmt.Errorf("the cluster does not serve ModelDeployments (%s): %w", v1.GroupVersion, err)
 			}
-			return fmt.Errorf("read %ss: %w", shelf.kind, err)
+			return fmt.Errorf("read %ss: %w", c.kind, err)
 		}
 	}
 	return nil
 }
 
 // lacks are the kinds that the status is told without.
-func (s *scene) lacks() (notes []string) {
-	for _, shelf := range s.shelves() {
-		if err := shelf.failure(); err != nil && shelf.absent {
-			notes = append(notes, fmt.Sprintf("nothing is told of %ss: %v", shelf.kind, err))
+func (r *clusterReader) lacks() (notes []string) {
+	for _, c := range r.caches() {
+		if err := c.failure(); err != nil && c.absent {
+			notes = append(notes, fmt.Sprintf("nothing is told of %ss: %v", c.kind, err))
 		}
 	}
 	return notes
 }
 
 // outages are the kinds that could be read and now cannot.
-func (s *scene) outages() (notes []string) {
-	for _, shelf := range s.shelves() {
-		if err := shelf.failure(); err != nil && !shelf.absent {
-			notes = append(notes, fmt.Sprintf("%ss may have changed since: %v", shelf.kind, err))
+func (r *clusterReader) outages() (notes []string) {
+	for _, c := range r.caches() {
+		if err := c.failure(); err != nil && !c.absent {
+			notes = append(notes, fmt.Sprintf("%ss may have changed since: %v", c.kind, err))
 		}
 	}
 	return notes
 }
 
 // join returns the deployments that were asked for.
-func (s *scene) join() ([]*liveDeployment, error) {
-	deployments := s.deployments.list()
-	if len(s.names) > 0 {
-		deployments = slices.DeleteFunc(deployments, func(u *unstructured.Unstructured) bool { return !slices.Contains(s.names, u.GetName()) })
+func (r *clusterReader) join() ([]*liveDeployment, error) {
+	deployments := r.deployments.list()
+	if len(r.names) > 0 {
+		deployments = slices.DeleteFunc(deployments, func(u *unstructured.Unstructured) bool { return !slices.Contains(r.names, u.GetName()) })
 	}
-	return joinLive(deployments, s.pods.list(), s.workloads.list(), !s.workloads.absent)
+	return joinLive(deployments, r.pods.list(), r.workloads.list(), !r.workloads.absent)
 }
 
 // allThere refuses a name of no deployment.
-func (s *scene) allThere(found []*liveDeployment) error {
-	for _, name := range s.names {
+func (r *clusterReader) allThere(found []*liveDeployment) error {
+	for _, name := range r.names {
 		if !slices.ContainsFunc(found, func(d *liveDeployment) bool { return d.md.Name == name }) {
-			return fmt.Errorf("there is no ModelDeployment %s in %s", name, s.place())
+			return fmt.Errorf("there is no ModelDeployment %s in %s", name, r.place())
 		}
 	}
 	return nil
@@ -128,16 +130,16 @@ const burst = 200 * time.Millisecond
 
 // follow shows what was read, and again whenever that looks different, until
 // the context ends.
-func (s *scene) follow(ctx context.Context, out *screen) error {
+func (r *clusterReader) follow(ctx context.Context, out *screen) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
 	changed := make(chan struct{}, 1)
-	for _, shelf := range s.shelves() {
-		if !shelf.absent {
+	for _, c := range r.caches() {
+		if !c.absent {
 			followers.Go(func() {
-				shelf.follow(ctx, func() {
+				c.follow(ctx, func() {
 					select {
 					case changed <- struct{}{}:
 					default: // known already
@@ -148,7 +150,7 @@ func (s *scene) follow(ctx context.Context, out *screen) error {
 	}
 	last, shown := "", false
 	for {
-		deployments, err := s.join()
+		deployments, err := r.join()
 		if err != nil {
 			return err
 		}
@@ -157,13 +159,13 @@ func (s *scene) follow(ctx context.Context, out *screen) error {
 			return err
 		}
 		if out.format == "text" {
-			notes := s.outages()
+			notes := r.outages()
 			if out.redraws() {
-				notes = append(notes, s.lacks()...)
+				notes = append(notes, r.lacks()...)
 			}
 			if len(deployments) == 0 {
 				text = ""
-				notes = append(notes, "there is no ModelDeployment in "+s.place())
+				notes = append(notes, "there is no ModelDeployment in "+r.place())
 			}
 			for _, note := range notes {
 				text += "mdc: " + printableText(note) + "\n"
@@ -188,8 +190,8 @@ func (s *scene) follow(ctx context.Context, out *screen) error {
 	}
 }
 
-// shelf holds the objects of one kind.
-type shelf struct {
+// resourceCache holds the objects of one kind.
+type resourceCache struct {
 	kind     string
 	resource dynamic.ResourceInterface
 	options  metav1.ListOptions
@@ -206,10 +208,10 @@ type shelf struct {
 }
 
 // read reads all objects.
-func (s *shelf) read(ctx context.Context) error {
-	list, err := s.resource.List(ctx, s.options)
-	if s.optional && (apierrors.IsNotFound(err) || apierrors.IsForbidden(err)) {
-		s.absent, s.err = true, err
+func (c *resourceCache) read(ctx context.Context) error {
+	list, err := c.resource.List(ctx, c.options)
+	if c.optional && (apierrors.IsNotFound(err) || apierrors.IsForbidden(err)) {
+		c.absent, c.err = true, err
 		return nil
 	}
 	if err != nil {
@@ -217,19 +219,19 @@ func (s *shelf) read(ctx context.Context) error {
 	}
 	for i := range list.Items {
 		list.Items[i].SetManagedFields(nil)
-		s.objects = append(s.objects, &list.Items[i])
+		c.objects = append(c.objects, &list.Items[i])
 	}
 	return nil
 }
 
 // list returns the objects by namespace and name.
-func (s *shelf) list() []*unstructured.Unstructured {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	objects := slices.Clone(s.objects)
-	if s.followed != nil && s.followed.HasSynced() {
+func (c *resourceCache) list() []*unstructured.Unstructured {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	objects := slices.Clone(c.objects)
+	if c.followed != nil && c.followed.HasSynced() {
 		objects = objects[:0]
-		for _, o := range s.followed.GetStore().List() {
+		for _, o := range c.followed.GetStore().List() {
 			objects = append(objects, o.(*unstructured.Unstructured))
 		}
 	}
@@ -240,34 +242,34 @@ func (s *shelf) list() []*unstructured.Unstructured {
 }
 
 // follow keeps the objects as the cluster has them, until the context ends.
-func (s *shelf) follow(ctx context.Context, changed func()) {
+func (c *resourceCache) follow(ctx context.Context, changed func()) {
 	note := func(err error) {
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 			return // they are listed again at once
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if (err == nil) != (s.err == nil) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if (err == nil) != (c.err == nil) {
 			changed()
 		}
-		s.err = err
+		c.err = err
 	}
 	selected := func(o metav1.ListOptions) metav1.ListOptions {
-		o.LabelSelector, o.FieldSelector = s.options.LabelSelector, s.options.FieldSelector
+		o.LabelSelector, o.FieldSelector = c.options.LabelSelector, c.options.FieldSelector
 		return o
 	}
 	informer := cache.NewSharedInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			list, err := s.resource.List(ctx, selected(o))
+			list, err := c.resource.List(ctx, selected(o))
 			note(err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			w, err := s.resource.Watch(ctx, selected(o))
+			w, err := c.resource.Watch(ctx, selected(o))
 			note(err)
 			return w, err
 		},
-	}, s.resource), &unstructured.Unstructured{}, 0)
+	}, c.resource), &unstructured.Unstructured{}, 0)
 	err := errors.Join(
 		informer.SetTransform(func(o any) (any, error) {
 			if u, ok := o.(*unstructured.Unstructured); ok {
@@ -289,14 +291,14 @@ func (s *shelf) follow(ctx context.Context, changed func()) {
 		note(err)
 		return
 	}
-	s.mu.Lock()
-	s.followed = informer
-	s.mu.Unlock()
+	c.mu.Lock()
+	c.followed = informer
+	c.mu.Unlock()
 	informer.RunWithContext(ctx)
 }
 
-func (s *shelf) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+func (c *resourceCache) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

@@ -88,20 +88,20 @@ func (s *server) tries() int {
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &server{names: []string{"a"}}
-		s := &shelf{kind: "Pod", resource: api}
+		c := &resourceCache{kind: "Pod", resource: api}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := s.read(ctx); err != nil {
+		if err := c.read(ctx); err != nil {
 			t.Fatal(err)
 		}
 		changes, before := 0, 0
-		go s.follow(ctx, func() { changes++ })
+		go c.follow(ctx, func() { changes++ })
 		check := func(what, want string, since string, told bool) {
 			t.Helper()
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
 			var names []string
-			for _, o := range s.list() {
+			for _, o := range c.list() {
 				names = append(names, o.GetName())
 			}
 			if got := strings.Join(names, ""); got != want || api.since != since || (changes > before) != told {
@@ -133,7 +133,7 @@ func TestFollow(t *testing.T) {
 		api.current.Stop()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if s.failure() == nil {
+		if c.failure() == nil {
 			t.Error("that the server is down is not told")
 		}
 		tried := api.tries()
@@ -145,8 +145,8 @@ func TestFollow(t *testing.T) {
 		api.becomes(nil, "d")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if s.failure() != nil {
-			t.Errorf("the server is back: %v", s.failure())
+		if c.failure() != nil {
+			t.Errorf("the server is back: %v", c.failure())
 		}
 		check("the server is back", "d", "of the list", true)
 		cancel()

@@ -13,25 +13,15 @@ import (
 	"gpustack.ai/mdc/compiler/source"
 )
 
-// reports are the formats findings can be printed in, the default first. Those
-// for programs go to stdout whatever was found.
-var reports = []struct {
-	format string
-	print  func(a *app, in *input, l diag.List) error
-}{
-	{"text", (*app).report},
-	{"json", func(a *app, _ *input, l diag.List) error { return diag.JSON(a.stdout, l) }},
-	{"sarif", func(a *app, in *input, l diag.List) error {
+// findingPrinters print findings. Those for programs go to stdout whatever was
+// found.
+var findingPrinters = map[string]func(a *app, in *input, l diag.List) error{
+	"text": (*app).report,
+	"json": func(a *app, _ *input, l diag.List) error { return diag.JSON(a.stdout, l) },
+	"sarif": func(a *app, in *input, l diag.List) error {
 		return diag.SARIF{Version: version(), Doc: ruleDoc, Line: in.line}.Print(a.stdout, l)
-	}},
-	{"github", func(a *app, in *input, l diag.List) error { return diag.GitHub(a.stdout, l, in.line) }},
-}
-
-func reportFormats() (out []string) {
-	for _, r := range reports {
-		out = append(out, r.format)
-	}
-	return out
+	},
+	"github": func(a *app, in *input, l diag.List) error { return diag.GitHub(a.stdout, l, in.line) },
 }
 
 func newValidate(a *app) *cobra.Command {
@@ -56,8 +46,8 @@ as a new one.`,
 			return a.validate(&flags, paths, old, format, empty)
 		},
 	}
-	flags.add(c)
-	formatFlag(c, &format, reportFormats()...)
+	flags.add(a, c)
+	formatFlag(c, &format, "text", "json", "sarif", "github")
 	c.Flags().StringArrayVar(&old, "old", nil, "file or directory of the stored deployments (repeatable)")
 	empty.allowEmptyFlag(c)
 	must(c.MarkFlagFilename("old", "yaml", "yml", "json"))
@@ -76,20 +66,14 @@ func (a *app) validate(flags *inputFlags, paths, oldPaths []string, format strin
 	if err != nil {
 		return err
 	}
-	objects := in.judged()
-	findings := compiler.Validate(compiler.Input{
-		Objects:   objects,
-		Facts:     in.facts.Objects,
-		Namespace: flags.namespace,
-	}, stored.Objects)
-	findings = slices.Concat(in.objects.Findings, in.facts.Findings, stored.Findings, findings)
-	findings = append(findings, empty.judge(objects, findings)...)
+	findings := compiler.Validate(in.compilerInput(), stored.Objects)
+	findings = in.withReadFindings(slices.Concat(stored.Findings, findings)...)
+	findings = append(findings, empty.judge(in.judged(), findings)...)
 	if flags.warningsAsErrors {
 		findings = findings.Escalate()
 	}
 	findings = findings.Sorted()
-	i := slices.Index(reportFormats(), format)
-	if err := reports[i].print(a, in, findings); err != nil {
+	if err := findingPrinters[format](a, in, findings); err != nil {
 		return err
 	}
 	if findings.HasErrors() {

@@ -6,14 +6,17 @@ package manifests
 import (
 	"bytes"
 	"errors"
-	"io"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 
+	"gpustack.ai/mdc/compiler"
 	v1 "gpustack.ai/mdc/compiler/api/v1"
 	"gpustack.ai/mdc/compiler/emit"
 )
@@ -29,6 +32,29 @@ type Options struct {
 	Replicas   int32
 	// ReadCRDs: also install the kinds that the agent only reads.
 	ReadCRDs bool
+}
+
+// Validate refuses what no cluster takes. An option goes by its flag of "mdc
+// install".
+func (o Options) Validate() error {
+	if o.Image == "" {
+		return errors.New(`--image is required: no image of the agent is published; give one whose entrypoint is the program of cmd/agent ("mdc install --help" says how to build it)`)
+	}
+	if problems := compiler.IsImageReference(o.Image); len(problems) > 0 {
+		return fmt.Errorf("--image %q is not the name of an image, such as registry.example/mdc-agent:1: %s", o.Image, problems[0])
+	}
+	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
+		return fmt.Errorf("--namespace %q: %s", o.Namespace, problems[0])
+	}
+	if o.PullSecret != "" {
+		if problems := validation.IsDNS1123Subdomain(o.PullSecret); len(problems) > 0 {
+			return fmt.Errorf("--image-pull-secret %q: %s", o.PullSecret, problems[0])
+		}
+	}
+	if o.Replicas < 1 {
+		return fmt.Errorf("--replicas %d: there must be at least one", o.Replicas)
+	}
+	return nil
 }
 
 // readKinds are the files of kinds that another operator writes, where one runs.
@@ -97,20 +123,14 @@ func read(in string, files ...[]byte) (out []emit.Object, err error) {
 		return nil, err
 	}
 	for _, file := range files {
-		for d := kyaml.NewDecoder(bytes.NewReader(file)); ; {
-			var doc kyaml.Node
-			err := d.Decode(&doc)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			n := doc.Content[0]
-			replace(n, Namespace, name)
-			r := kyaml.NewRNode(n)
+		documents, err := (&kio.ByteReader{Reader: bytes.NewReader(file), OmitReaderAnnotations: true}).Read()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			replace(d.YNode(), Namespace, name)
 			out = append(out, emit.Object{
-				APIVersion: r.GetApiVersion(), Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName(), Node: n,
+				APIVersion: d.GetApiVersion(), Kind: d.GetKind(), Namespace: d.GetNamespace(), Name: d.GetName(), Node: d.YNode(),
 			})
 		}
 	}
