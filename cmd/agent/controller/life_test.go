@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/replica"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/observe"
@@ -271,26 +272,33 @@ func TestForeign(t *testing.T) {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 	}
 	foreign.OwnerReferences[0].UID = types.UID("earlier")
+	// The earlier one had more replicas.
+	higher := foreign.DeepCopy()
+	higher.Name = "higher"
+	higher.Labels[v1.LabelPodOrdinal] = "7"
+	higher.Labels["kueue.x-k8s.io/pod-group-name"] = replica.GroupName(w.namespace, "m", "server", 7)
 	w.kill()
-	w.create(foreign)
+	w.create(foreign, higher)
 	w.admit()
 	w.passes("m", 2)
-	if got := w.names(); got != "stranger" {
+	if got := w.names(); got != "higher stranger" {
 		t.Fatalf("Pods: %s", got)
 	}
 	w.until("one event", func() bool {
 		e := w.events("SlotBlocked")
 		return len(e) == 1 && strings.Contains(e[0], `"stranger"`)
 	})
-	if len(w.workloads()) != 1 {
+	if len(w.workloads()) != 2 {
 		t.Error("the Workload of a Pod that stays was deleted")
 	}
-	if err := w.Delete(t.Context(), foreign); err != nil {
-		t.Fatal(err)
+	for _, p := range []client.Object{foreign, higher} {
+		if err := w.Delete(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.passes("m", 1)
-	if len(w.workloads()) != 0 {
-		t.Error("the Workload that holds an abandoned Pod was not deleted")
+	if n := len(w.workloads()); n != 0 {
+		t.Errorf("%d Workloads that hold abandoned Pods were not deleted", n)
 	}
 	w.letGo()
 	w.passes("m", 1)

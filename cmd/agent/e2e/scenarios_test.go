@@ -304,36 +304,43 @@ func TestNodeLost(t *testing.T) {
 	w.settle(seats("server", 3)...)
 	before := w.uids()
 	lost := w.pod("server/2/0")
+	passedBy := func() { // the others roll, and it stays
+		t.Helper()
+		before, at := w.uids(), w.rec.now()
+		w.apply(servers(3, fmt.Sprintf("--seed, '%d'", at)))
+		w.until("the others have rolled", func() error {
+			for _, seat := range []string{"server/0/0", "server/1/0"} {
+				for _, p := range w.pods() {
+					if seatOf(&p) == seat && (!ready(&p) || string(p.UID) == before[seat]) {
+						return fmt.Errorf("%s has not", seat)
+					}
+				}
+			}
+			return w.count(3)
+		})
+		w.kept(before, "server/2/0")
+		w.equal("left", w.rec.left(at), []string{"server/1/0", "server/0/0"})
+		if n := w.rec.fewestReady("server", 1, at); n != 1 {
+			t.Errorf("only %d were Ready", n)
+		}
+	}
 	w.must(w.StopNode(w.ctx(), lost.Spec.NodeName))
 	w.rest()
 	w.must(w.count(3))
 	w.kept(before, seats("server", 3)...)
 
-	at := w.rec.now()
-	w.apply(servers(3, edited))
-	w.until("the others have rolled", func() error {
-		for _, seat := range []string{"server/0/0", "server/1/0"} {
-			for _, p := range w.pods() {
-				if seatOf(&p) == seat && (!ready(&p) || string(p.UID) == before[seat]) {
-					return fmt.Errorf("%s has not", seat)
-				}
-			}
-		}
-		return w.count(3)
-	})
-	w.kept(before, "server/2/0")
-	w.equal("left", w.rec.left(at), []string{"server/1/0", "server/0/0"})
-	if n := w.rec.fewestReady("server", 1, at); n != 1 {
-		t.Errorf("only %d were Ready", n)
-	}
+	passedBy()
 
-	at = w.rec.now()
 	w.kill("server/2/0")
 	w.idle()
 	w.must(w.count(3))
 	if n := len(w.workloads()); n != 3 {
 		t.Errorf("%d Workloads", n)
 	}
+	w.tells("Ready=False/ReplicaUnavailable", "Ready~"+lost.Spec.NodeName)
+	passedBy()
+	w.idle()
+	at := w.rec.now()
 	w.must(w.RemoveNode(w.ctx(), lost.Spec.NodeName))
 	w.rolled(before, seats("server", 3)...)
 	w.equal("made", w.rec.made(at), []string{"server/2/0"})
@@ -423,6 +430,8 @@ func TestHalfCreated(t *testing.T) {
 	if d := time.Since(start); d < (400+800+1600+3200)*time.Millisecond {
 		t.Errorf("it was tried six times within %s", d)
 	}
+	w.tells("QuotaReserved~the API server refuses their Pods", "QuotaReserved~exceeded quota")
+	w.until("an event", func() error { return w.event("FailedCreate", "exceeded quota") })
 	w.patch(limit, `[{"op": "replace", "path": "/spec/hard/pods", "value": "100"}]`)
 	w.settle(members(1)...)
 	w.sent.forgive()

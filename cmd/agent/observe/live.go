@@ -63,6 +63,7 @@ func (r *Reader) ReadLive(ctx context.Context, v *View) (*converge.Live, error) 
 			v.Pods = append(v.Pods, *p)
 		} else {
 			out.Foreign = true
+			groups[out.Group] = true
 			if out.Abandoned, err = r.abandoned(ctx, md, p); err != nil {
 				return nil, err
 			}
@@ -121,7 +122,7 @@ func (r *Reader) livePods(ctx context.Context, md *v1.ModelDeployment, groups ma
 			return nil, err
 		}
 		for _, p := range list.Items {
-			if seen[p.UID] || !IsOwn(&p, md) && !groups[p.Labels[podconstants.GroupNameLabel]] {
+			if seen[p.UID] || !IsOwn(&p, md) && !groups[p.Labels[podconstants.GroupNameLabel]] && !former(&p, md) {
 				continue
 			}
 			seen[p.UID] = true
@@ -129,6 +130,13 @@ func (r *Reader) livePods(ctx context.Context, md *v1.ModelDeployment, groups ma
 		}
 	}
 	return out, nil
+}
+
+// former reports whether a Pod is of an earlier deployment of the name, which may
+// have had more roles and replicas.
+func former(p *corev1.Pod, md *v1.ModelDeployment) bool {
+	ref := Controller(p)
+	return ref != nil && ref.Name == md.Name && ref.UID != md.UID && p.Labels[v1.LabelName] == v1.NameModelDeployment
 }
 
 // abandoned reports whether a foreign Pod is controlled by a ModelDeployment

@@ -150,8 +150,12 @@ func accelerates(name string) bool {
 	return plugin && domain != "device.gpustack.ai" && domain != "vpc.amazonaws.com"
 }
 
+// takenUp is within what time of a Pod's start its kubelet tells that it is not
+// ready yet.
+const takenUp = 10 * time.Second
+
 func reportPod(p *corev1.Pod, n *nodes) report.Pod {
-	out := report.Pod{Pod: podOf(p, n), Created: p.CreationTimestamp.Time, Restarted: Restarts(p) > 0}
+	out := report.Pod{Pod: podOf(p, n), Restarted: Restarts(p) > 0}
 	if p.Status.Reason == podEvicted {
 		out.Evicted = p.Status.Message
 	}
@@ -159,8 +163,12 @@ func reportPod(p *corev1.Pod, n *nodes) report.Pod {
 		out.Node = p.Spec.NodeName
 	}
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReadyToStartContainers {
+		switch c.Type {
+		case corev1.PodReadyToStartContainers:
 			out.Mounted = c.Status == corev1.ConditionTrue
+		case corev1.PodReady:
+			out.WasReady = c.Status != corev1.ConditionTrue && p.Status.StartTime != nil &&
+				c.LastTransitionTime.Sub(p.Status.StartTime.Time) > takenUp
 		}
 	}
 	for _, c := range p.Status.ContainerStatuses {

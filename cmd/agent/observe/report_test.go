@@ -24,6 +24,7 @@ import (
 )
 
 func TestReportPod(t *testing.T) {
+	start := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	for name, tc := range map[string]struct {
 		pod  corev1.Pod
 		want report.Pod
@@ -40,6 +41,12 @@ func TestReportPod(t *testing.T) {
 			corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory."}},
 			report.Pod{Pod: converge.Pod{Ended: true}, Evicted: "The node was low on memory."},
 		},
+		"was never ready": {corev1.Pod{Status: corev1.PodStatus{StartTime: &start, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: "False", LastTransitionTime: metav1.NewTime(start.Add(time.Second))},
+		}}}, report.Pod{}},
+		"is not ready any more": {corev1.Pod{Status: corev1.PodStatus{StartTime: &start, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: "False", LastTransitionTime: metav1.NewTime(start.Add(time.Minute))},
+		}}}, report.Pod{WasReady: true}},
 		"ended":          {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Error", Message: "x"}}, report.Pod{Pod: converge.Pod{Ended: true}}},
 		"is on a node":   {corev1.Pod{Spec: corev1.PodSpec{NodeName: "fine"}}, report.Pod{}},
 		"is out of call": {corev1.Pod{Spec: corev1.PodSpec{NodeName: "lost"}}, report.Pod{Pod: converge.Pod{NodeLost: true}, Node: "lost"}},

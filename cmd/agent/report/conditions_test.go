@@ -140,6 +140,11 @@ func TestRows(t *testing.T) {
 			{want: "False/ReplacementInProgress", edits: []edit{gone("server", 1)}, parts: []string{"role server replica 1", "QuotaReserved"}},
 			{want: "True/UpToDate", parts: []string{"2 replicas"}},
 		}},
+		"ReplicasUpToDate, a rollout passed by one that leaves on a lost node": {ReplicasUpToDate, servers, []row{
+			{want: "False/ReplacementInProgress", parts: []string{"role server replica 1", "server/1 on Node \"node-1\"", "deleted"}, edits: []edit{
+				stored(ReplicasUpToDate, metav1.ConditionFalse, ReasonRolloutInProgress), leaving("server", 1), pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" }),
+			}},
+		}},
 		"ReplicasUpToDate, of what ends": {ReplicasUpToDate, servers, []row{
 			{want: "Unknown/RolloutNotObserved", edits: []edit{deleted}},
 		}},
@@ -231,28 +236,22 @@ func TestRows(t *testing.T) {
 			{want: "True/Ready", parts: []string{"2 replicas"}},
 		}},
 		"Ready, no more": {Ready, servers, []row{
-			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), func(in *Input) { in.Deployment.Generation = 4 }}}, // for all that is known it is new
+			{want: "Unknown/Progressing", edits: []edit{outdated("server", 1)}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
-			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse)}, parts: []string{"server/1", "not ready any more"}},
-			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionUnknown)}},
-			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue), unready("server", 1)}, parts: []string{"1 of 2", "server/1"}},
-		}},
-		"Ready, one is missing and another new": {Ready, servers, []row{
-			{want: "Unknown/Progressing", edits: []edit{pods("server", 1, func(p *Pod) { p.Created = noon })}},
-			{want: "False/ReplicaUnavailable", edits: []edit{func(in *Input) { in.Deployment.Generation = 4 }}, parts: []string{"server/1", "not ready any more"}},
-			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionFalse), unready("server", 1)}},
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.WasReady = true })}, parts: []string{"1 of 2", "server/1", "not ready any more"}},
+			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionFalse), unready("server", 1)}}, // it may be new
 		}},
 		"Ready, one leaves on a node that does not answer": {Ready, servers, []row{
-			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"server/1", "node-1", "deleted"}},
-			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), leaving("server", 1)}},
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.WasReady = true })}, parts: []string{"server/1", "node-1", "deleted"}},
+			{want: "Unknown/Progressing", edits: []edit{leaving("server", 1), unready("server", 1), pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}},
 		}},
 		"Ready, refused": {Ready, servers, []row{
 			{want: "False/ReplicaUnavailable", edits: []edit{waitsFor("server", 1, converge.WaitRefused), refused("server", 1, "exceeded quota")}, parts: []string{"role server replica 1", "exceeded quota"}},
 			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionTrue), gone("server", 1)}},
 		}},
 		"Ready, nothing any more": {Ready, servers, []row{
-			{want: "False/ReplicaUnavailable", edits: []edit{known(metav1.ConditionTrue)}, parts: []string{"0 of 2", "server/0"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", -1, func(p *Pod) { p.WasReady = true })}, parts: []string{"0 of 2", "server/0"}},
 			{want: "Unknown/Starting", edits: []edit{unready("server", -1)}},
 		}},
 		"Ready, being replaced": {Ready, servers, []row{

@@ -91,32 +91,36 @@ func ready(s *state) verdict {
 	)
 }
 
-// unavailable are the replicas that do not serve and that nothing replaces.
+// unavailable are the replicas that were ready, are not, and that nothing replaces.
 func (s *state) unavailable() (out []string) {
-	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
-	// Once all was ready under this spec, what is not ready now was so before.
-	// Under a new spec it may be new.
-	served := before.Status == metav1.ConditionFalse ||
-		before.Status == metav1.ConditionTrue && s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
-	if !served {
-		return nil
-	}
-	// What was made since something went missing may never have been ready.
-	since := func(p *Pod) bool {
-		return before.Status == metav1.ConditionFalse && p.Created.After(before.LastTransitionTime.Time)
-	}
-	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && (len(r.leaving) == 0 || r.lost() != "") }) {
-		name, wait := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal), r.waitsFor()
+	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && r.wasReady() }) {
+		name := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal)
 		switch {
 		case r.lost() != "":
 			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it serves again when the Node answers, and is replaced once the object of the Node is deleted", name, r.lost()))
-		case r.complete() && r.admitted() && !slices.ContainsFunc(r.live, since):
+		case len(r.leaving) == 0 && r.complete() && r.admitted():
 			out = append(out, name+", which is not ready any more"+r.crashed())
-		case !r.lives() && wait != "" && wait != converge.WaitOccupied:
+		}
+	}
+	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
+	// What is not there tells nothing. Once all was ready under this spec, it was
+	// there; under a new spec it may be new.
+	served := (before.Status == metav1.ConditionTrue || before.Status == metav1.ConditionFalse) &&
+		s.in.Deployment.Status.ObservedGeneration == s.in.Deployment.Generation
+	if len(out) > 0 || !served {
+		return out
+	}
+	for _, r := range s.replicas(func(r *replica) bool { return !r.lives() && len(r.leaving) == 0 }) {
+		if wait := r.waitsFor(); wait != "" && wait != converge.WaitOccupied {
 			out = append(out, waits([]*replica{r}))
 		}
 	}
 	return out
+}
+
+// wasReady reports whether those of its Pods that are not ready were.
+func (r *replica) wasReady() bool {
+	return !slices.ContainsFunc(slices.Concat(r.live, r.leaving), func(p *Pod) bool { return !p.Ready && !p.WasReady })
 }
 
 // crashed tells where to look when containers have ended.

@@ -75,7 +75,8 @@ type Role struct {
 // Pod is one Pod.
 type Pod struct {
 	converge.Pod
-	Created time.Time
+	// WasReady: it is not ready, and was so before.
+	WasReady bool
 	// Evicted is the kubelet's account of why it evicted the Pod.
 	Evicted string
 	// Mounted: all that its containers need is there.

@@ -63,7 +63,7 @@ func shuffled(r *rand.Rand) Input {
 		maybe(func(in *Input) { in.Weights.Artifact, in.Weights.Blocked = "w", Fault{"ClaimNotBound", "x"} }),
 		maybe(func(in *Input) { in.Cache.Name, in.Cache.Binding, in.Cache.Resolved = "dram", nil, false }),
 		maybe(any(func(p *Pod) { p.Deleting = true })), maybe(any(func(p *Pod) { p.Deleting, p.Preempted = true, true })),
-		maybe(any(func(p *Pod) { p.Ready = false })), maybe(any(func(p *Pod) { p.Managed = false })), maybe(any(func(p *Pod) { p.NodeLost, p.Node = true, "n" })),
+		maybe(any(func(p *Pod) { p.Ready = false })), maybe(any(func(p *Pod) { p.Ready, p.WasReady = false, true })), maybe(any(func(p *Pod) { p.Managed = false })), maybe(any(func(p *Pod) { p.NodeLost, p.Node = true, "n" })),
 		maybe(any(func(p *Pod) { p.Ordinal = int32(r.IntN(5)) - 1 })), maybe(any(func(p *Pod) { p.Member = int32(r.IntN(3)) })), maybe(any(func(p *Pod) { p.Ended, p.Evicted = true, "e" })),
 		maybe(any(func(p *Pod) { p.Role = "another" })), maybe(any(func(p *Pod) { p.Store = Failing })), maybe(any(func(p *Pod) { p.Restarted, p.Ready = true, false })),
 		maybe(anyWorkload(func(w *Workload) { w.Reserved, w.Admitted = false, false })), maybe(anyWorkload(func(w *Workload) { w.Pods = nil })),

@@ -97,10 +97,10 @@ func TestScenarios(t *testing.T) {
 		},
 		"a lost node": {
 			{"before", servers(), []string{"Phase=Ready"}},
-			{"lost", servers(unready("server", 1), pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })), []string{
+			{"lost", servers(unready("server", 1), pods("server", 1, func(p *Pod) { p.WasReady, p.NodeLost, p.Node = true, true, "node-1" })), []string{
 				"Phase=Degraded", "ReplicasUpToDate=True/UpToDate", "Ready=False/ReplicaUnavailable", `Ready~"node-1"`, "Reconciling=True/WaitingForReady", "Stalled=False/NotStalled",
 			}},
-			{"an edit", servers(unready("server", 1), outdated("server", 2), pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })), []string{
+			{"an edit", servers(unready("server", 1), outdated("server", 2), pods("server", 1, func(p *Pod) { p.WasReady, p.NodeLost, p.Node = true, true, "node-1" })), []string{
 				"ReplicasUpToDate=False/RolloutInProgress", `ReplicasUpToDate~"node-1"`, "Ready=Unknown/Progressing",
 			}},
 		},

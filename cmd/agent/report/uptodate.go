@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,7 +67,8 @@ func heldByCache(s *state) *verdict {
 
 func rolling(s *state) *verdict {
 	compared, outdated, _, _ := s.tally()
-	gaps := s.gaps()
+	// What is lost with its Node is not being replaced by a rollout.
+	gaps := slices.DeleteFunc(s.gaps(), func(r *replica) bool { return r.lost() != "" })
 	before, _ := find(s.in.Deployment.Status.Conditions, ReplicasUpToDate)
 	switch {
 	case outdated > 0:
@@ -125,7 +127,7 @@ func replacing(s *state) *verdict {
 	if len(gaps) == 0 {
 		return nil
 	}
-	return no(ReasonReplacementInProgress, "Being replaced: %s; see condition %s", slots(gaps), QuotaReserved)
+	return no(ReasonReplacementInProgress, "Being replaced: %s; see condition %s%s", slots(gaps), QuotaReserved, s.around())
 }
 
 func upToDate(s *state) *verdict {
