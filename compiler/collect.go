@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sigs.k8s.io/kustomize/kyaml/kio/filters"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
@@ -16,12 +17,9 @@ import (
 	"gpustack.ai/mdc/compiler/source"
 )
 
-// Annotations by which other tools mark an object that is configuration of a
-// tool and is not to be applied.
-const (
-	annotationLocalConfig = "config.kubernetes.io/local-config"
-	annotationFunction    = "config.kubernetes.io/function"
-)
+// annotationFunction marks, as that of local configuration does, an object that
+// is configuration of a tool and is not to be applied.
+const annotationFunction = "config.kubernetes.io/function"
 
 // IsModelDeployment reports whether an object is one to compile.
 func IsModelDeployment(o *source.Object) bool {
@@ -35,7 +33,7 @@ func IsGenerated(o *source.Object) bool {
 
 // IsLocal reports whether an object is read and not to be applied.
 func IsLocal(o *source.Object) bool {
-	return o.Annotation(annotationLocalConfig) == "true" || o.Annotation(annotationFunction) != ""
+	return o.Annotation(filters.LocalConfigAnnotation) == "true" || o.Annotation(annotationFunction) != ""
 }
 
 // classify splits the input, in an order that does not depend on it.
@@ -123,7 +121,7 @@ func cleaned(n *yaml.RNode) *yaml.Node {
 	for _, f := range []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "ownerReferences", "resourceVersion", "selfLink", "uid"} {
 		clear(f, "metadata")
 	}
-	for _, a := range []string{annotationFunction, annotationLocalConfig} {
+	for _, a := range []string{annotationFunction, filters.LocalConfigAnnotation} {
 		clear(a, "metadata", "annotations")
 	}
 	must(yaml.ClearEmptyAnnotations(n))

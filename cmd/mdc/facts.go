@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/kustomize/kyaml/kio/filters"
 
 	"gpustack.ai/mdc/compiler"
 	settingv1 "gpustack.ai/mdc/compiler/api/setting/v1"
@@ -267,7 +268,7 @@ func strip(u *unstructured.Unstructured) {
 	meta := map[string]any{
 		"name": u.GetName(),
 		// A host must not apply what it has been read from.
-		"annotations": map[string]any{"config.kubernetes.io/local-config": "true"},
+		"annotations": map[string]any{filters.LocalConfigAnnotation: "true"},
 	}
 	if u.GetNamespace() != "" {
 		meta["namespace"] = u.GetNamespace()

@@ -15,6 +15,9 @@ import (
 // EnvMaster is the variable that gives SGLang the address of the store.
 const EnvMaster = "MOONCAKE_MASTER"
 
+// EnvTenant is the variable that gives a client its tenant of the store.
+const EnvTenant = "MOONCAKE_TENANT_ID"
+
 // annotationBootstrapPort tells the SGLang gateway where a prefill half
 // answers.
 const annotationBootstrapPort = "sglang.ai/bootstrap-port"
@@ -27,7 +30,7 @@ func sglangStore(r Request) (c Connector) {
 	}
 	c.Args = []string{argv.FlagHicacheStorageBackend, "mooncake"}
 	if r.Store.Tenant != "" {
-		c.Env = append(c.Env, corev1.EnvVar{Name: "MOONCAKE_TENANT_ID", Value: r.Store.Tenant})
+		c.Env = append(c.Env, corev1.EnvVar{Name: EnvTenant, Value: r.Store.Tenant})
 	}
 	c.Env = append(c.Env,
 		corev1.EnvVar{Name: EnvMaster, Value: r.Store.Endpoint},

@@ -48,10 +48,10 @@ func (r *Role) podAnnotations(c engine.Connector, p ports) map[string]string {
 		a[v1.AnnotationPodIndexLabel] = v1.LabelMemberIndex
 	}
 	if r.managed() {
-		a["prometheus.io/scrape"] = "true"
-		a["prometheus.io/path"] = "/metrics"
-		a["prometheus.io/port"] = strconv.Itoa(int(p.engine))
-		a["prometheus.io/scheme"] = strings.ToLower(string(r.scheme()))
+		a[v1.AnnotationScrape] = "true"
+		a[v1.AnnotationMetricsPath] = "/metrics"
+		a[v1.AnnotationMetricsPort] = strconv.Itoa(int(p.engine))
+		a[v1.AnnotationMetricsScheme] = strings.ToLower(string(r.scheme()))
 	}
 	maps.Copy(a, c.Annotations)
 	return a

@@ -33,10 +33,15 @@ const (
 	cacheVolume = "gpustack-model-cache"
 	cacheDir    = "/var/lib/gpustack/model-cache"
 
-	// modelDriver delivers weights from the node's own store.
-	modelDriver = "model.csi.gpustack.ai"
 	// tokenKey is the key of the hub's token in its Secret.
 	tokenKey = "token"
+)
+
+// ModelDriver is the CSI driver that mounts weights from the node's own store,
+// and AttributeDigest the attribute of its volumes that says which.
+const (
+	ModelDriver     = "model.csi.gpustack.ai"
+	AttributeDigest = "manifestDigest"
 )
 
 // hub is what the two model hubs call the same things.
@@ -117,12 +122,12 @@ func (w *Weights) volume() corev1.VolumeSource {
 		return corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: w.Source.Image.Reference}}
 	}
 	csi := &corev1.CSIVolumeSource{
-		Driver:   modelDriver,
+		Driver:   ModelDriver,
 		ReadOnly: ptr.To(true),
 		VolumeAttributes: map[string]string{
-			"artifact":       w.Artifact,
-			"artifactUID":    w.UID,
-			"manifestDigest": w.Resolved.ManifestDigest,
+			"artifact":      w.Artifact,
+			"artifactUID":   w.UID,
+			AttributeDigest: w.Resolved.ManifestDigest,
 		},
 	}
 	if _, source := w.hubSource(); source != nil && source.SecretRef != nil {

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	v1 "gpustack.ai/mdc/compiler/api/v1"
 )
 
 // AnnotationConfigHash stands on the Pods of a router with a ConfigMap, so that
@@ -42,10 +44,10 @@ func (in Input) deployment(data map[string]string) *appsv1.Deployment {
 
 func podAnnotations(data map[string]string) map[string]string {
 	a := map[string]string{
-		"prometheus.io/scrape": "true",
-		"prometheus.io/path":   "/metrics",
-		"prometheus.io/port":   strconv.Itoa(int(metricsPort)),
-		"prometheus.io/scheme": "http",
+		v1.AnnotationScrape:        "true",
+		v1.AnnotationMetricsPath:   "/metrics",
+		v1.AnnotationMetricsPort:   strconv.Itoa(int(metricsPort)),
+		v1.AnnotationMetricsScheme: "http",
 	}
 	if data != nil {
 		a[AnnotationConfigHash] = ConfigHash(data)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/kio/filters"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"gpustack.ai/mdc/compiler/diag"
@@ -206,7 +207,7 @@ func (v *visit) keepLocal(name string, docs []*document) {
 		for i, n := range flatten(d.root) {
 			o := &Object{Node: yaml.NewRNode(n), File: name, Index: i, doc: d}
 			known := slices.ContainsFunc(v.local, func(l *Object) bool { return l.Node.YNode() == n })
-			if !known && o.Annotation(annotationLocalConfig) == "true" && !o.identify().HasErrors() {
+			if !known && o.Annotation(filters.LocalConfigAnnotation) == "true" && !o.identify().HasErrors() {
 				v.local = append(v.local, o)
 			}
 		}

@@ -22,10 +22,7 @@ import (
 // kustomizeLock guards the OpenAPI schema, which kustomize keeps globally.
 var kustomizeLock sync.Mutex
 
-const (
-	annotationOrigin      = "config.kubernetes.io/origin"
-	annotationLocalConfig = "config.kubernetes.io/local-config"
-)
+const annotationOrigin = "config.kubernetes.io/origin"
 
 // kustomize builds a directory and adds what comes out.
 func (r *reading) kustomize(dir string) error {

@@ -26,13 +26,6 @@ func (r *Reconciler) status(v *observe.View, o observe.Outcome) v1.ModelDeployme
 	return report.Build(v.Report(o, r.Now()))
 }
 
-// Where the Pods of a role that mdc writes the command line of serve metrics.
-const (
-	annotationPort   = "prometheus.io/port"
-	annotationScheme = "prometheus.io/scheme"
-	annotationPath   = "prometheus.io/path"
-)
-
 // engines are those that can be asked about the store: of vLLM, which alone
 // tells, the leaders that are ready.
 func engines(v *observe.View) (out []probe.Target) {
@@ -42,14 +35,14 @@ func engines(v *observe.View) (out []probe.Target) {
 	}
 	for i := range v.Pods {
 		p := &v.Pods[i]
-		port, err := strconv.ParseUint(p.Annotations[annotationPort], 10, 16)
+		port, err := strconv.ParseUint(p.Annotations[v1.AnnotationMetricsPort], 10, 16)
 		if err != nil || p.DeletionTimestamp != nil || p.Labels[v1.LabelMemberIndex] != "0" || p.Status.PodIP == "" || !isReady(p) {
 			continue
 		}
 		u := url.URL{
-			Scheme: cmp.Or(p.Annotations[annotationScheme], "http"),
+			Scheme: cmp.Or(p.Annotations[v1.AnnotationMetricsScheme], "http"),
 			Host:   net.JoinHostPort(p.Status.PodIP, strconv.FormatUint(port, 10)),
-			Path:   cmp.Or(p.Annotations[annotationPath], "/metrics"),
+			Path:   cmp.Or(p.Annotations[v1.AnnotationMetricsPath], "/metrics"),
 		}
 		out = append(out, probe.Target{UID: p.UID, URL: u.String()})
 	}

@@ -24,7 +24,7 @@ func TestEngines(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{
 				UID:         types.UID(uid),
 				Labels:      map[string]string{v1.LabelMemberIndex: "0"},
-				Annotations: map[string]string{annotationPort: "8200", annotationScheme: "https", annotationPath: "/metrics"},
+				Annotations: map[string]string{v1.AnnotationMetricsPort: "8200", v1.AnnotationMetricsScheme: "https", v1.AnnotationMetricsPath: "/metrics"},
 			},
 			Status: corev1.PodStatus{PodIP: "fd00::1", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 		}
@@ -38,13 +38,13 @@ func TestEngines(t *testing.T) {
 		v.Pods = []corev1.Pod{
 			pod("b", func(*corev1.Pod) {}),
 			pod("a", func(p *corev1.Pod) {
-				p.Status.PodIP, p.Annotations = "10.0.0.1", map[string]string{annotationPort: "8000"}
+				p.Status.PodIP, p.Annotations = "10.0.0.1", map[string]string{v1.AnnotationMetricsPort: "8000"}
 			}),
 			pod("follower", func(p *corev1.Pod) { p.Labels[v1.LabelMemberIndex] = "1" }),
 			pod("leaving", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }),
 			pod("starting", func(p *corev1.Pod) { p.Status.Conditions = nil }),
 			pod("unscheduled", func(p *corev1.Pod) { p.Status.PodIP = "" }),
-			pod("elsewhere", func(p *corev1.Pod) { p.Annotations[annotationPort] = "80@example.com" }),
+			pod("elsewhere", func(p *corev1.Pod) { p.Annotations[v1.AnnotationMetricsPort] = "80@example.com" }),
 			pod("taken over", func(p *corev1.Pod) { p.Annotations = nil }),
 		}
 		edit(v)

@@ -17,6 +17,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/render"
 
 	"gpustack.ai/mdc/cmd/agent/converge"
 	"gpustack.ai/mdc/cmd/agent/joint"
@@ -216,7 +217,7 @@ func TestHoldsData(t *testing.T) {
 
 func TestDelivery(t *testing.T) {
 	csi := &Role{full: &corev1.PodTemplate{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: modelDriver}}}},
+		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: render.ModelDriver}}}},
 	}}}}
 	hub := v1.ArtifactSource{HuggingFace: &v1.HubSource{}}
 	filtered := v1.ModelArtifact{Spec: v1.ModelArtifactSpec{Source: hub, IgnorePatterns: []string{"*.bin"}}}

@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/engine"
 )
 
 const (
-	envTenant     = "MOONCAKE_TENANT_ID"
 	configTenant  = "tenant_id"
 	unnamedTenant = "no tenant at all"
 )
@@ -52,17 +52,17 @@ func containerTenantFault(c *corev1.Container, domain, granted string, strict bo
 	stated := false
 	for _, e := range c.Env {
 		switch {
-		case e.Name != envTenant:
+		case e.Name != engine.EnvTenant:
 			continue
 		case e.ValueFrom != nil:
-			return fmt.Sprintf("%s of container %q comes from elsewhere (valueFrom), and the Binding grants %s", envTenant, c.Name, granted)
+			return fmt.Sprintf("%s of container %q comes from elsewhere (valueFrom), and the Binding grants %s", engine.EnvTenant, c.Name, granted)
 		case e.Value != "" && e.Value != domain:
-			return fmt.Sprintf("%s of container %q is %q, and the Binding grants %s", envTenant, c.Name, e.Value, granted)
+			return fmt.Sprintf("%s of container %q is %q, and the Binding grants %s", engine.EnvTenant, c.Name, e.Value, granted)
 		}
 		stated = true
 	}
 	if strict && !stated && len(c.EnvFrom) > 0 {
-		return fmt.Sprintf("%s of container %q may come from elsewhere (envFrom), and the Binding grants %s", envTenant, c.Name, granted)
+		return fmt.Sprintf("%s of container %q may come from elsewhere (envFrom), and the Binding grants %s", engine.EnvTenant, c.Name, granted)
 	}
 	return ""
 }
@@ -74,7 +74,7 @@ func namesTenant(t *corev1.PodTemplateSpec) bool {
 	}
 	for _, c := range t.Spec.Containers {
 		for _, e := range c.Env {
-			if e.Name == envTenant && e.Value != "" {
+			if e.Name == engine.EnvTenant && e.Value != "" {
 				return true
 			}
 		}

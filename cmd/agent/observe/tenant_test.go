@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/engine"
 )
 
 func TestTenantFault(t *testing.T) {
@@ -21,7 +22,7 @@ func TestTenantFault(t *testing.T) {
 		return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{c}}}
 	}
 	literal := func(v string) corev1.PodTemplateSpec {
-		return env(corev1.Container{Name: "main", Env: []corev1.EnvVar{{Name: "A", Value: "b"}, {Name: envTenant, Value: v}}})
+		return env(corev1.Container{Name: "main", Env: []corev1.EnvVar{{Name: "A", Value: "b"}, {Name: engine.EnvTenant, Value: v}}})
 	}
 	from := []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{}}}
 	for name, tc := range map[string]struct {
@@ -43,13 +44,13 @@ func TestTenantFault(t *testing.T) {
 		"variable, another":         {literal("b"), "a", false, `container "main" is "b"`},
 		"variable, empty":           {literal(""), "a", false, ""},
 		"variable, nothing granted": {literal("a"), "", true, "no tenant at all"},
-		"variable from elsewhere":   {env(corev1.Container{Name: "main", Env: []corev1.EnvVar{{Name: envTenant, ValueFrom: &corev1.EnvVarSource{}}}}), "a", true, "valueFrom"},
+		"variable from elsewhere":   {env(corev1.Container{Name: "main", Env: []corev1.EnvVar{{Name: engine.EnvTenant, ValueFrom: &corev1.EnvVarSource{}}}}), "a", true, "valueFrom"},
 		"another from elsewhere":    {env(corev1.Container{Name: "main", Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{}}}}), "a", false, ""},
 		"environment":               {env(corev1.Container{Name: "main", EnvFrom: from}), "a", false, "envFrom"},
 		"environment, lax":          {env(corev1.Container{Name: "main", EnvFrom: from}), "a", true, ""},
-		"environment, overridden":   {env(corev1.Container{Name: "main", EnvFrom: from, Env: []corev1.EnvVar{{Name: envTenant, Value: "a"}}}), "a", false, ""},
+		"environment, overridden":   {env(corev1.Container{Name: "main", EnvFrom: from, Env: []corev1.EnvVar{{Name: engine.EnvTenant, Value: "a"}}}), "a", false, ""},
 		"init container": {corev1.PodTemplateSpec{Spec: corev1.PodSpec{InitContainers: []corev1.Container{
-			{Name: "init", Env: []corev1.EnvVar{{Name: envTenant, Value: "b"}}},
+			{Name: "init", Env: []corev1.EnvVar{{Name: engine.EnvTenant, Value: "b"}}},
 		}}}, "a", false, `container "init"`},
 	} {
 		t.Run(name, func(t *testing.T) {

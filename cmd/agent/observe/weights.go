@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/argv"
+	"gpustack.ai/mdc/compiler/render"
 
 	"gpustack.ai/mdc/cmd/agent/report"
 )
@@ -31,11 +33,7 @@ const (
 
 const (
 	conditionResolved = "Resolved"
-	// modelDriver mounts weights from the node's own store.
-	modelDriver     = "model.csi.gpustack.ai"
-	attributeDigest = "manifestDigest"
-	flagRevision    = "--revision"
-	noProvisioner   = "kubernetes.io/no-provisioner"
+	noProvisioner     = "kubernetes.io/no-provisioner"
 )
 
 // readWeights finds out whether Pods made now would get their weights.
@@ -66,9 +64,9 @@ func (r *Reader) weightsFault(ctx context.Context, v *View, name string) (report
 			return report.Fault{Reason: ReasonArtifactNotResolved, Message: message}, nil
 		}
 		if usesModelDriver(&role.full.Template) {
-			driver, err := get[storagev1.CSIDriver](ctx, r, client.ObjectKey{Name: modelDriver})
+			driver, err := get[storagev1.CSIDriver](ctx, r, client.ObjectKey{Name: render.ModelDriver})
 			if driver == nil {
-				return report.Fault{Reason: ReasonNodeDeliveryUnavailable, Message: fmt.Sprintf("CSIDriver %q does not exist", modelDriver)}, err
+				return report.Fault{Reason: ReasonNodeDeliveryUnavailable, Message: fmt.Sprintf("CSIDriver %q does not exist", render.ModelDriver)}, err
 			}
 		}
 	}
@@ -130,15 +128,15 @@ func otherRevision(a *v1.ModelArtifact, t *corev1.PodTemplateSpec) string {
 	}
 	const message = "ModelArtifact %q resolves to %s, and the deployment was compiled with %s; refresh it among the facts and compile again"
 	for _, vol := range t.Spec.Volumes {
-		if csi := vol.CSI; csi != nil && csi.Driver == modelDriver {
-			if compiled := csi.VolumeAttributes[attributeDigest]; compiled != r.ManifestDigest {
+		if csi := vol.CSI; csi != nil && csi.Driver == render.ModelDriver {
+			if compiled := csi.VolumeAttributes[render.AttributeDigest]; compiled != r.ManifestDigest {
 				return fmt.Sprintf(message, a.Name, r.ManifestDigest, compiled)
 			}
 			return ""
 		}
 	}
 	if c := mainContainer(t); c != nil {
-		if i := slices.Index(c.Command, flagRevision); i >= 0 && i+1 < len(c.Command) && c.Command[i+1] != r.Revision {
+		if i := slices.Index(c.Command, argv.FlagRevision); i >= 0 && i+1 < len(c.Command) && c.Command[i+1] != r.Revision {
 			return fmt.Sprintf(message, a.Name, r.Revision, c.Command[i+1])
 		}
 	}
@@ -146,7 +144,7 @@ func otherRevision(a *v1.ModelArtifact, t *corev1.PodTemplateSpec) string {
 }
 
 func usesModelDriver(t *corev1.PodTemplateSpec) bool {
-	return slices.ContainsFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == modelDriver })
+	return slices.ContainsFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == render.ModelDriver })
 }
 
 // claimFault judges a claim that holds the weights.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "gpustack.ai/mdc/compiler/api/v1"
+	"gpustack.ai/mdc/compiler/render"
 )
 
 func TestWeightsOfAnotherRevision(t *testing.T) {
@@ -28,7 +29,7 @@ func TestWeightsOfAnotherRevision(t *testing.T) {
 	}
 	node := func(digest string) corev1.PodTemplateSpec {
 		return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{
-			CSI: &corev1.CSIVolumeSource{Driver: modelDriver, VolumeAttributes: map[string]string{attributeDigest: digest}},
+			CSI: &corev1.CSIVolumeSource{Driver: render.ModelDriver, VolumeAttributes: map[string]string{render.AttributeDigest: digest}},
 		}}}}}
 	}
 	for name, tc := range map[string]struct {

@@ -50,6 +50,15 @@ const (
 	AnnotationCompilerVersion = "modeldeployment.gpustack.ai/compiler-version"
 )
 
+// Annotations by which Prometheus finds the metrics of a Pod, and the agent those
+// of an engine.
+const (
+	AnnotationScrape        = "prometheus.io/scrape"
+	AnnotationMetricsPath   = "prometheus.io/path"
+	AnnotationMetricsPort   = "prometheus.io/port"
+	AnnotationMetricsScheme = "prometheus.io/scheme"
+)
+
 // Annotations of a Pod.
 const (
 	// AnnotationPodSpecHash is the fingerprint of a Pod: a Pod is outdated when
