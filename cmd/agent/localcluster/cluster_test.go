@@ -37,8 +37,26 @@ type place struct {
 // newPlace has cards on its node, and as many in its queue.
 func newPlace(t *testing.T, cards int) *place {
 	t.Helper()
+	return newPlaceNamed(t, strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), cards)
+}
+
+// aLife passes in another place: whoever acts on a Pod has then had the time for
+// what must not happen here.
+func (p *place) aLife() {
+	p.t.Helper()
+	other := newPlaceNamed(p.t, p.name+"-other", 2)
+	other.create("a", Normal)
+	other.pod("a", ready)
+	other.delete("a")
+	other.pod("a", removed, managed)
+	other.deleteWorkload("a")
+	other.gone("a")
+}
+
+func newPlaceNamed(t *testing.T, name string, cards int) *place {
+	t.Helper()
 	c := shared.Get(t)
-	p := &place{Cluster: c, t: t, name: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
+	p := &place{Cluster: c, t: t, name: name}
 	ctx := p.ctx()
 	label := map[string]string{"pool": p.name}
 	p.must(c.AddNode(ctx, Node{Name: p.name, Labels: label, Devices: map[corev1.ResourceName]int{"nvidia.com/gpu": cards}}))

@@ -64,7 +64,7 @@ func TestServingGroups(t *testing.T) {
 
 	p.delete(running[0])
 	p.pod(running[0], phase(corev1.PodSucceeded), removed, managed, exited(0))
-	time.Sleep(2 * time.Second) // long enough for what must not happen
+	p.aLife()
 	p.pod(running[0], removed, managed)
 	p.workloadIs(running[0], "Admitted", "True", "")
 	p.pod(waits[0], gated)
@@ -206,7 +206,7 @@ func TestNodes(t *testing.T) {
 	p.must(p.StopNode(p.ctx(), p.name))
 	p.pod("a", phase(corev1.PodRunning), unready, alive)
 	p.delete("a")
-	time.Sleep(2 * time.Second) // long enough for what must not happen
+	p.aLife()
 	p.pod("a", phase(corev1.PodRunning), deleted, managed)
 	p.must(p.ResumeNode(p.ctx(), p.name))
 	p.pod("a", phase(corev1.PodSucceeded), removed, managed)
@@ -250,7 +250,7 @@ func TestDeadNode(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	time.Sleep(2 * time.Second)
+	newPlace(t, 0) // its node, which was added later, is Ready
 	node, err := c.Client.CoreV1().Nodes().Get(ctx, "dead", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
