@@ -146,7 +146,7 @@ func nextStep(d *liveDeployment) string {
 	if len(queues) == 0 {
 		return ""
 	}
-	return "see what Kueue says of the replicas that wait; for quota, nothing: they start once there is some. What the queue has: kubectl describe clusterqueues.kueue.x-k8s.io " + strings.Join(queues, " ")
+	return "see what Kueue says of the replicas that wait; for quota, nothing: they start once there is some. Where there will be none, lower replicas. What the queue has: kubectl describe clusterqueues.kueue.x-k8s.io " + strings.Join(queues, " ")
 }
 
 func roleNode(r *liveRole) *treeNode {

@@ -41,6 +41,12 @@ func GitHub(w io.Writer, l List, line func(Position) (string, bool)) error {
 		if s := subject(f); s != "" {
 			message += "\nin " + s
 		}
+		message = strings.Map(func(r rune) rune {
+			if r == '\n' || r == '\r' { // which are escaped
+				return r
+			}
+			return harmless(r)
+		}, message)
 		fmt.Fprintf(&b, "::%s %s::%s\n", command, strings.Join(properties, ","), data.Replace(message))
 	}
 	_, err := io.WriteString(w, b.String())

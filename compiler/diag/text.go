@@ -103,11 +103,19 @@ func characters(line string, column int) int {
 // printable keeps a text from commanding the terminal.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
-		if (unicode.IsControl(r) && r != '\t') || unicode.Is(unicode.Bidi_Control, r) {
-			return utf8.RuneError
+		if r == '\n' {
+			return ' '
 		}
-		return r
+		return harmless(r)
 	}, line)
+}
+
+// harmless is a character that a terminal shows, in place of one that it obeys.
+func harmless(r rune) rune {
+	if (unicode.IsControl(r) && r != '\t') || unicode.Is(unicode.Bidi_Control, r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // widest is the number of characters of a source line that are shown.

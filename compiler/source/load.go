@@ -159,7 +159,8 @@ func (r *reading) walk(dir, at string) error {
 			}
 			return nil
 		}
-		if isManifest(name) {
+		// Opening a pipe would wait for whoever writes to it.
+		if isManifest(name) && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) == 0 {
 			names = append(names, name)
 		}
 		return nil

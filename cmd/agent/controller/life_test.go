@@ -131,6 +131,46 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestUnnamedTenant: a template from which somebody takes the tenant is not used,
+// and nobody who runs is turned over for it.
+func TestUnnamedTenant(t *testing.T) {
+	for name, spoil := range map[string]func(*corev1.PodTemplate){
+		"the tenant": func(t *corev1.PodTemplate) {
+			text := t.Template.Annotations[v1.AnnotationClientConfig]
+			t.Template.Annotations[v1.AnnotationClientConfig] = strings.Replace(text, `,"tenant_id":"team-a"`, "", 1)
+		},
+		"all": func(t *corev1.PodTemplate) { delete(t.Template.Annotations, v1.AnnotationClientConfig) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.compile(cached, pinnedFact, bindingFact, poolFact, backendFact)
+			w.store("h:1")
+			w.apply(c)
+			w.untilPass("two Pods that use the store", func() bool { return len(w.pods()) == 2 && configOf(w.pods()[0]) != "" })
+			w.admit()
+			w.serve()
+			w.told("Compiled=True/InSync")
+			spoil(c.templates[0])
+			w.apply(c)
+			for range 3 {
+				w.told("Compiled=False/TenantMismatch", `Compiled~"team-a"`, "Stalled=True/TenantMismatch")
+			}
+			if n := len(w.pods()); n != 2 {
+				t.Errorf("%d Pods are left", n)
+			}
+		})
+	}
+}
+
+// untilPass makes passes until something holds.
+func (w *world) untilPass(what string, holds func() bool) {
+	w.Helper()
+	w.until(what, func() bool {
+		w.passes("m", 1)
+		return holds()
+	})
+}
+
 func (w *world) setEndpoint(endpoint string) {
 	w.Helper()
 	pool := &v1.KVCachePool{}

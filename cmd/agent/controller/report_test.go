@@ -177,8 +177,9 @@ func TestOutsideKueue(t *testing.T) {
 // and nobody who runs is taken for it.
 func TestUnusableTemplate(t *testing.T) {
 	for name, spoil := range map[string]func(*corev1.PodTemplate){
-		"no size":  func(t *corev1.PodTemplate) { delete(t.Annotations, v1.AnnotationSize) },
-		"no queue": func(t *corev1.PodTemplate) { delete(t.Template.Labels, v1.LabelQueueName) },
+		"another size": func(t *corev1.PodTemplate) { t.Annotations[v1.AnnotationSize] = "2" },
+		"no size":      func(t *corev1.PodTemplate) { delete(t.Annotations, v1.AnnotationSize) },
+		"no queue":     func(t *corev1.PodTemplate) { delete(t.Template.Labels, v1.LabelQueueName) },
 		"a value at a place that is not known": func(t *corev1.PodTemplate) {
 			t.Annotations[v1.AnnotationLateBound] = `[{"name":"runtimeVersion","kind":"InstanceType","object":"pool-a","field":"status.detail.runtimeVersion","in":["spec.elsewhere"]}]`
 		},

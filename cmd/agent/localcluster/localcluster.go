@@ -40,6 +40,8 @@ type Cluster struct {
 	Kubeconfig string
 	// Dir holds its files, logs included, until Stop.
 	Dir string
+	// FieldManager is who applies what is applied from now on.
+	FieldManager string
 	// Client is for the kinds of Kubernetes, Dynamic for all.
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface

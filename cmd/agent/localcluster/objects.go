@@ -7,6 +7,7 @@ package localcluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// fieldManager of what this package applies.
+// fieldManager of what is applied where Cluster names none.
 const fieldManager = "localcluster"
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -99,7 +100,7 @@ func (c *Cluster) apply(ctx context.Context, o *unstructured.Unstructured) error
 	if err != nil {
 		return err
 	}
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: cmp.Or(c.FieldManager, fieldManager), Force: true}
 	if _, err := r.Apply(ctx, o.GetName(), o, options); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -129,6 +130,10 @@ func (r *Role) judge(templates map[string]*corev1.PodTemplate) {
 			return
 		}
 	}
+	if domain := r.unnamedTenant(); domain != "" {
+		r.Fault = report.Fault{Reason: report.ReasonTenantMismatch, Message: fmt.Sprintf("PodTemplate %q names no tenant, and the Binding grants tenant %q in a store that keeps tenants apart; nothing is created from it. Compile again with the facts of this cluster", r.full.Name, domain)}
+		return
+	}
 	r.TenantNotSeparated = r.hasVariant() && !r.view.Chain.separates() && namesTenant(&r.full.Template)
 	if r.Stale {
 		r.Fault = report.Fault{Reason: report.ReasonStale, Message: fmt.Sprintf("PodTemplate %q was compiled from another spec than the live one; compile again with \"mdc build\" and apply what it prints", r.full.Name)}
@@ -170,6 +175,9 @@ func (r *Role) misfit(t *corev1.PodTemplate) string {
 			return fmt.Sprintf("PodTemplate %q: %s %s of its Pods is %q and must be %q; compile last, after whatever rewrites labels", t.Name, want[0], want[1], got, want[2])
 		}
 	}
+	if want := strconv.Itoa(int(size(r.Spec))); !r.Stale && t.Annotations[v1.AnnotationSize] != want {
+		return fmt.Sprintf("PodTemplate %q: annotation %s is %q and must be %q, the size of the role; compile last, after whatever rewrites annotations", t.Name, v1.AnnotationSize, t.Annotations[v1.AnnotationSize], want)
+	}
 	late, err := replica.ParseLate(t)
 	queued := t.Template.Labels[v1.LabelQueueName] != "" ||
 		err != nil || slices.ContainsFunc(late, func(l replica.Late) bool { return l.Name == replica.LateQueueName })
@@ -192,6 +200,17 @@ func (r *Role) tenantFault(t *corev1.PodTemplate) string {
 		return "" // without a Binding the other variant is used
 	}
 	return tenantFault(&t.Template, domain, true)
+}
+
+// unnamedTenant is the tenant that the Binding grants and the template does not
+// name, so that the engines would use the tenant of nobody. It is empty when the
+// cluster does not tell that there are any.
+func (r *Role) unnamedTenant() string {
+	c := r.view.Chain
+	if !r.hasVariant() || !c.resolved() || c.Backend == nil || !c.separates() || namesTenant(&r.full.Template) {
+		return ""
+	}
+	return c.Domain()
 }
 
 // judgeUse notes why no Pod can be made now.

@@ -237,14 +237,20 @@ func TestRows(t *testing.T) {
 		}},
 		"Ready, no more": {Ready, servers, []row{
 			{want: "Unknown/Progressing", edits: []edit{outdated("server", 1)}},
-			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "server/1", "node-1", "deleted"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}, parts: []string{"1 of 2", "role server replica 1", "node-1", "deleted"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.Restarted = true })}, parts: []string{"server/1", "logs"}},
 			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.WasReady = true })}, parts: []string{"1 of 2", "server/1", "not ready any more"}},
 			{want: "Unknown/Progressing", edits: []edit{known(metav1.ConditionFalse), unready("server", 1)}}, // it may be new
 		}},
 		"Ready, one leaves on a node that does not answer": {Ready, servers, []row{
-			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.WasReady = true })}, parts: []string{"server/1", "node-1", "deleted"}},
+			{want: "False/ReplicaUnavailable", edits: []edit{pods("server", 1, func(p *Pod) { p.WasReady = true })}, parts: []string{"role server replica 1", "node-1", "deleted"}},
 			{want: "Unknown/Progressing", edits: []edit{leaving("server", 1), unready("server", 1), pods("server", 1, func(p *Pod) { p.NodeLost, p.Node = true, "node-1" })}},
+		}},
+		"Ready, a node with several": {Ready, pair, []row{
+			{want: "False/ReplicaUnavailable", parts: []string{"role prefill replica 0; role decode replicas 0, 1, on Node"}, edits: []edit{
+				unready("prefill", 0), unready("decode", -1), pods("prefill", 0, func(p *Pod) { p.WasReady, p.NodeLost, p.Node = true, true, "n" }),
+				pods("decode", -1, func(p *Pod) { p.WasReady, p.NodeLost, p.Node = true, true, "n" }),
+			}},
 		}},
 		"Ready, refused": {Ready, servers, []row{
 			{want: "False/ReplicaUnavailable", edits: []edit{waitsFor("server", 1, converge.WaitRefused), refused("server", 1, "exceeded quota")}, parts: []string{"role server replica 1", "exceeded quota"}},

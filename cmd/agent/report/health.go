@@ -93,11 +93,14 @@ func ready(s *state) verdict {
 
 // unavailable are the replicas that were ready, are not, and that nothing replaces.
 func (s *state) unavailable() (out []string) {
-	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && r.wasReady() }) {
+	gone := s.replicas(func(r *replica) bool { return !r.ready() && r.wasReady() })
+	for i, r := range gone {
 		name := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal)
-		switch {
-		case r.lost() != "":
-			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: it serves again when the Node answers, and is replaced once the object of the Node is deleted", name, r.lost()))
+		switch node := r.lost(); {
+		case node != "" && slices.ContainsFunc(gone[:i], func(other *replica) bool { return other.lost() == node }): // named with it
+		case node != "":
+			there := slices.DeleteFunc(slices.Clone(gone[i:]), func(other *replica) bool { return other.lost() != node })
+			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: to serve again when the Node answers, and to be replaced once the object of the Node is deleted", slots(there), node))
 		case len(r.leaving) == 0 && r.complete() && r.admitted():
 			out = append(out, name+", which is not ready any more"+r.crashed())
 		}

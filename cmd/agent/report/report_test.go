@@ -55,7 +55,7 @@ func TestWhole(t *testing.T) {
 			condition("QuotaReserved", "True", "Reserved", "Quota is reserved for 3 replicas"),
 			condition("ReplicasUpToDate", "True", "UpToDate", "As declared: 3 replicas"),
 			condition("RoleKindsReady", "True", "AllKindsReady", "Every kind of role has a replica that is ready"),
-			condition("RouterReady", "True", "Ready", "The router answers"),
+			condition("RouterReady", "True", "Ready", "The router has a Pod that is ready"),
 			condition("KVEventsPublishing", "True", "Publishing", "Every role that computes blocks publishes events of its cache"),
 			condition("CacheAttached", "True", "CacheActive", "Engines store and load blocks"),
 		},

@@ -26,7 +26,7 @@ func routerReady(s *state) verdict {
 			}
 			return no(ReasonNoReadyReplicas, "Deployment %q of the router has no ready Pod", r.Name)
 		},
-		func(*state) *verdict { return yes(ReasonReady, "The router answers") },
+		func(*state) *verdict { return yes(ReasonReady, "The router has a Pod that is ready") },
 	)
 }
 

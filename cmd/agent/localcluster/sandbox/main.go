@@ -73,6 +73,7 @@ func (s *sandbox) run(ctx context.Context) (err error) {
 	if err := s.addHardware(ctx, examples); err != nil {
 		return err
 	}
+	s.cluster.FieldManager = "kubectl" // which so can change it
 	if err := s.apply(ctx, examples[s.example]); err != nil {
 		return err
 	}
@@ -93,7 +94,11 @@ func (s *sandbox) explain(namespace string) {
   kubectl get modeldeployments,pods,workloads -A     # what there is
   kubectl get clusterqueues,nodes                    # the pools and their cards
   kubectl get pods -A --watch                        # what happens
-`, s.cluster.Kubeconfig)
+  mdc status -A --watch                              # the same, deployment by deployment
+
+  # Edit the example, and watch one replica after another turn over.
+  mdc build examples/%s | kubectl apply --server-side -f -
+`, s.cluster.Kubeconfig, s.example)
 	fmt.Printf(`
   # Give a deployment another number of replicas.
   kubectl edit modeldeployments -n %[1]s
