@@ -124,16 +124,18 @@ func (w *world) rest() {
 	})
 }
 
-// idle makes sure that a pass over what is there now writes nothing, though the
-// agent may look again later.
+// idle waits until a pass over what is there writes nothing, though the agent may
+// look again later.
 func (w *world) idle() {
 	w.Helper()
-	w.pass() // which may end something
-	written := w.sent.total()
-	w.pass()
-	if n := w.sent.total() - written; n > 0 {
-		w.Errorf("the agent wrote %d times", n)
-	}
+	w.until("the agent has nothing to write", func() error {
+		written := w.sent.total()
+		w.pass()
+		if n := w.sent.total() - written; n > 0 {
+			return fmt.Errorf("it wrote %d times", n)
+		}
+		return nil
+	})
 }
 
 // touch changes a template in a way that matters to nobody and still makes the
