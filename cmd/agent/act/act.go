@@ -78,14 +78,16 @@ func unmanaged(p corev1.Pod) bool {
 	return p.Labels[constants.ManagedByKueueLabelKey] != constants.ManagedByKueueLabelValue
 }
 
-// Said is what the API server said, without the name that it had made up.
+// Said is what the API server said, without the name that it had made up; empty
+// when it gave no answer.
 func (f FailedCreate) Said() string {
-	text, status := f.Err.Error(), apierrors.APIStatus(nil)
-	if errors.As(f.Err, &status) {
-		text = status.Status().Message
-		if d := status.Status().Details; d != nil && d.Name != "" {
-			text = strings.ReplaceAll(text, strconv.Quote(d.Name)+" ", "")
-		}
+	var status apierrors.APIStatus
+	if !errors.As(f.Err, &status) {
+		return ""
+	}
+	text := status.Status().Message
+	if d := status.Status().Details; d != nil && d.Name != "" {
+		text = strings.ReplaceAll(text, strconv.Quote(d.Name)+" ", "")
 	}
 	return text
 }

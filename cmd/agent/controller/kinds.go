@@ -109,9 +109,11 @@ func (l *lateKinds) watch(ctx context.Context, w watch, running bool) (ok bool, 
 			return false, err
 		}
 	}
+	// Before the watch, whose first events make passes that read the kind.
+	l.served.absent.Delete(reflect.TypeOf(w.object))
 	if err := l.controller.Watch(source.Kind(l.mgr.GetCache(), w.object, handler.EnqueueRequestsFromMapFunc(w.requests), changed(w.content))); err != nil {
+		l.served.absent.Store(reflect.TypeOf(w.object), true)
 		return false, err
 	}
-	l.served.absent.Delete(reflect.TypeOf(w.object))
 	return true, nil
 }

@@ -147,18 +147,25 @@ func TestUnnamedTenant(t *testing.T) {
 			w.store("h:1")
 			w.apply(c)
 			w.untilPass("two Pods that use the store", func() bool { return len(w.pods()) == 2 && configOf(w.pods()[0]) != "" })
-			w.admit()
-			w.serve()
-			w.told("Compiled=True/InSync")
-			spoil(c.templates[0])
-			w.apply(c)
-			for range 3 {
-				w.told("Compiled=False/TenantMismatch", `Compiled~"team-a"`, "Stalled=True/TenantMismatch")
-			}
-			if n := len(w.pods()); n != 2 {
-				t.Errorf("%d Pods are left", n)
-			}
+			w.spoil(c, spoil, "Compiled=False/TenantMismatch", `Compiled~"team-a"`, "Stalled=True/TenantMismatch")
 		})
+	}
+}
+
+// spoil lets two replicas serve and then changes their template: that is told, and
+// nobody who serves is touched.
+func (w *world) spoil(c compiled, change func(*corev1.PodTemplate), told ...string) {
+	w.Helper()
+	w.admit()
+	w.serve()
+	w.told("Compiled=True/InSync")
+	change(c.templates[0])
+	w.apply(c)
+	for range 3 {
+		w.told(told...)
+	}
+	if n := len(w.pods()); n != 2 {
+		w.Errorf("%d Pods are left", n)
 	}
 }
 

@@ -84,7 +84,8 @@ type instance struct {
 type failure struct {
 	times  int
 	before time.Time
-	said   string
+	// said is the API server's answer.
+	said string
 }
 
 // holdBack takes the creates out of a plan that have failed again and again, and
@@ -128,7 +129,7 @@ func (m *memory) refused(plan *converge.Plan) map[string]map[int32]string {
 	said := map[string]map[int32]string{}
 	for _, r := range plan.Roles {
 		for key, f := range m.failures {
-			if key.role != r.Name || r.Waits[key.ordinal] != "" {
+			if key.role != r.Name || f.said == "" || r.Waits[key.ordinal] != "" {
 				continue
 			}
 			r.Waits[key.ordinal] = converge.WaitRefused

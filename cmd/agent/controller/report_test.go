@@ -190,17 +190,7 @@ func TestUnusableTemplate(t *testing.T) {
 			c := w.compile(strings.Replace(ten, "10", "2", 1), pinnedFact)
 			w.apply(c)
 			w.passes("m", 2)
-			w.admit()
-			w.serve()
-			w.told("Compiled=True/InSync")
-			spoil(c.templates[0])
-			w.apply(c)
-			for range 3 {
-				w.told("Compiled=False/NotCompiled", "Compiled~m-server")
-			}
-			if n := len(w.pods()); n != 2 {
-				t.Errorf("%d Pods are left", n)
-			}
+			w.spoil(c, spoil, "Compiled=False/NotCompiled", "Compiled~m-server")
 		})
 	}
 }

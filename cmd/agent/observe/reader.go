@@ -48,7 +48,8 @@ type View struct {
 	Observation converge.Observation
 	Roles       []*Role
 	// Pods are the deployment's own, Workloads those that any of them owns: as
-	// cached, or as they read past the cache once that was needed.
+	// cached, in the order of the Observation's, or as they read past the cache once
+	// that was needed.
 	Pods      []corev1.Pod
 	Workloads []kueue.Workload
 	// Chain is the store it is attached to.

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,17 +94,17 @@ func ready(s *state) verdict {
 
 // unavailable are the replicas that were ready, are not, and that nothing replaces.
 func (s *state) unavailable() (out []string) {
-	gone := s.replicas(func(r *replica) bool { return !r.ready() && r.wasReady() })
-	for i, r := range gone {
-		name := fmt.Sprintf("%s/%d", r.role.Name, r.ordinal)
+	lost := map[string][]*replica{} // by Node
+	for _, r := range s.replicas(func(r *replica) bool { return !r.ready() && r.wasReady() }) {
 		switch node := r.lost(); {
-		case node != "" && slices.ContainsFunc(gone[:i], func(other *replica) bool { return other.lost() == node }): // named with it
 		case node != "":
-			there := slices.DeleteFunc(slices.Clone(gone[i:]), func(other *replica) bool { return other.lost() != node })
-			out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: to serve again when the Node answers, and to be replaced once the object of the Node is deleted", slots(there), node))
+			lost[node] = append(lost[node], r)
 		case len(r.leaving) == 0 && r.complete() && r.admitted():
-			out = append(out, name+", which is not ready any more"+r.crashed())
+			out = append(out, fmt.Sprintf("%s/%d, which is not ready any more%s", r.role.Name, r.ordinal, r.crashed()))
 		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(lost)) {
+		out = append(out, fmt.Sprintf("%s, on Node %q, which does not answer: to serve again when the Node answers, and to be replaced once the object of the Node is deleted", slots(lost[node]), node))
 	}
 	before, _ := find(s.in.Deployment.Status.Conditions, Ready)
 	// What is not there tells nothing. Once all was ready under this spec, it was
